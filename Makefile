@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint docs check sweeps coverage benchmark versions doors strangers clean
+.PHONY: help demo test lint docs check sweeps coverage benchmark versions doors openmdao strangers clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,10 @@ versions: ## the core tests and the conformance table at the lowest declared and
 doors: $(VENV)-doors/.ready ## the packages that adinterface.doors leads to: PyTensor, PyMC, pymanopt, Tesseract, OpenMDAO
 	@$(VENV)-doors/bin/python -m pytest -q tests/doors --ignore tests/doors/test_pymanopt.py
 	@$(VENV)-doors/bin/python -m pytest -q -W ignore::FutureWarning:arviz tests/doors/test_pymanopt.py 'tests/project/test_docs.py::test_page[doors]'
+
+openmdao: $(VENV)-doors/.ready ## the compute methods of OpenMDAO and Dymos, through adinterface.doors.openmdao
+	@$(VENV)-doors/bin/python -m pip install -qq --disable-pip-version-check -c constraints-doors.txt dymos
+	@$(VENV)-doors/bin/python -m adinterface_studies openmdao
 
 clean: ## remove the environment and whatever was built
 	rm -rf $(VENV) $(VENV)-doors $(VENV)-strangers .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -8,14 +8,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.contract.auto import AutoBackend
-from ..core.contract.errors import BackendError
+from ..core.contract.errors import BackendError, OutputError
 from ..core.contract.structures import Constant
 from ..core.operators.jacobian import jacobian
 from ..core.operators.prepare import Prepared, prepare
 from ..numpy_code import numpy_function
+from ..numpy_code.deep import with_deep_names
 from ..sparse.auto import AutoSparse
 from .missing import raise_missing
-from .variables import Variables, apart, copied, places_of, taken
+from .variables import Inputs, Outputs, apart, copied, places_of, taken
 
 try:
     from openmdao.core.explicitcomponent import ExplicitComponent
@@ -34,13 +35,14 @@ def partials(backend: AutoBackend) -> Callable[[Class], Class]:
 
         Exact = partials(AutoTorch())(TheirComponent)
 
-    `compute`, or `apply_nonlinear` of an implicit component, is plain NumPy code, and stays as it is. What `compute_partials`,
-    `linearize` or an approximation gave before is replaced. Partials that were declared stay declared: those with rows and
-    columns, diagonals and sparse matrices are taken from a sparse Jacobian. Where none was declared all are. Discrete inputs
-    and options are not differentiated; options are read when a Problem is set up.
+    `compute`, or `apply_nonlinear` of an implicit component, is plain NumPy code, and stays as it is. Its partials replace
+    those of `compute_partials`, `linearize`, products (`compute_jacvec_product`) and approximations. Partials that were
+    declared stay declared: those with rows and columns, diagonals and sparse matrices are taken from a sparse Jacobian. Where
+    none was declared, all are. Discrete inputs and options are not differentiated; options are read when a Problem is set up.
 
-    Raises TypeError for what is no component class with such a method or computes products (`compute_jacvec_product`),
-    BackendError for what is no backend, MissingEngineError without OpenMDAO. A linearization raises what `jacobian` raises.
+    Raises TypeError for what is no component class with such a method, BackendError for what is no backend, MissingEngineError
+    without OpenMDAO. A linearization raises what `jacobian` raises, and OutputError where the method writes to no output that
+    it is given.
     """
     if not isinstance(backend, AutoBackend):
         raise BackendError(f"partials(backend): pass a backend value first, not {backend!r}.")
@@ -49,11 +51,9 @@ def partials(backend: AutoBackend) -> Callable[[Class], Class]:
         kind = next((kind for kind in _KINDS if isinstance(cls, type) and issubclass(cls, kind)), None)
         if kind is None:
             raise TypeError(f"partials: {cls!r} is no class of explicit or implicit components of OpenMDAO.")
-        exact, needed, products = _KINDS[kind]
+        exact, needed = _KINDS[kind]
         if getattr(cls, needed) is getattr(kind, needed):
             raise TypeError(f"partials: {cls.__name__} has no method {needed}, of which the partials are taken.")
-        if getattr(cls, products) is not getattr(kind, products):
-            raise TypeError(f"partials: {cls.__name__} computes products itself, in {products}. Leave that method out.")
         members = {"__doc__": cls.__doc__, "__module__": cls.__module__, "backend": backend}
         made: Class = type(cls.__name__, (exact, cls), members)  # type: ignore[assignment]
         return made
@@ -66,6 +66,10 @@ class _Exact:
 
     backend: AutoBackend
     _prepared: Prepared | None = None
+
+    def __init__(self, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        self.matrix_free = False  # OpenMDAO asks for no products, even if the class has some
 
     def declare_partials(self, of: Any, wrt: Any, *args: Any, method: str = "exact", **options: Any) -> Any:
         kept = {name: value for name, value in options.items() if name in ("dependent", "rows", "cols", "val", "diagonal")}
@@ -84,9 +88,11 @@ class _Exact:
         declared = [(of[skipped:], wrt[skipped:], info) for (of, wrt), info in self._subjacs_info.items()]  # type: ignore[attr-defined]
 
         def f(values: dict[str, Any], discrete: Any) -> dict[str, Any]:
-            made = Variables(shapes)
-            call(apart(self), values, made, *(() if discrete is None else (discrete, {})))
-            return dict(made)
+            outputs = Outputs(shapes)
+            call(apart(self), Inputs(values), outputs, *(() if discrete is None else (discrete, {})))
+            if not outputs.used:
+                raise OutputError(f"partials: {type(self).__name__} writes to none of the outputs that its method is given.")
+            return dict(outputs)
 
         constant = Constant(None if discrete is None else dict(discrete.items()))
         if self._prepared is None:
@@ -102,25 +108,28 @@ class _Exact:
 class _Explicit(_Exact):
     def compute_partials(self, inputs: Any, partials: Any, discrete_inputs: Any = None) -> None:
         def call(component: Any, *given: Any) -> None:
-            component.compute(*given)
+            with_deep_names(component.compute)()(*given)
 
         self._fill(call, partials, copied(inputs), self._outputs, discrete_inputs)  # type: ignore[attr-defined]
 
 
 class _Implicit(_Exact):
     def linearize(self, inputs: Any, outputs: Any, partials: Any, discrete_inputs: Any = None, *_: Any) -> None:
-        names = list(outputs)
+        states = list(outputs)
 
-        def call(component: Any, values: Any, made: Any, *discrete: Any) -> None:
-            component.apply_nonlinear(values, {name: values[name] for name in names}, made, *discrete)
+        def call(component: Any, values: Any, residuals: Any, *discrete: Any) -> None:
+            given = Inputs({name: values[name] for name in values if name not in states})
+            with_deep_names(component.apply_nonlinear)()(
+                given, Inputs({name: values[name] for name in states}), residuals, *discrete
+            )
 
         self._fill(call, partials, copied(inputs) | copied(outputs), outputs, discrete_inputs)
 
 
-#: For each kind of component: ours, the method that computes, and the one that takes the place of partials.
-_KINDS: dict[type, tuple[type, str, str]] = {
-    ExplicitComponent: (_Explicit, "compute", "compute_jacvec_product"),
-    ImplicitComponent: (_Implicit, "apply_nonlinear", "apply_linear"),
+#: For each kind of component: ours, and the method that computes.
+_KINDS: dict[type, tuple[type, str]] = {
+    ExplicitComponent: (_Explicit, "compute"),
+    ImplicitComponent: (_Implicit, "apply_nonlinear"),
 }
 
 

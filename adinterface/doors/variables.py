@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import math
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,25 +14,82 @@ from ..numpy_code.made_array import captured
 from ..numpy_code.made_array import made as writable
 
 
-class Variables(dict[str, Any]):
+class Inputs:
+    """Values by name, read as a Vector of OpenMDAO is."""
+
+    def __init__(self, values: dict[str, Any]):
+        self._values = values
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __len__(self) -> int:
+        return sum(map(np.size, self._values.values()))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def keys(self) -> list[str]:
+        return list(self._values)
+
+    def values(self) -> Iterator[Any]:
+        return map(self.__getitem__, self._values)
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        return zip(self._values, self.values())
+
+    def asarray(self, copy: bool = False) -> Any:
+        return np.concatenate([np.ravel(value) for value in self.values()])
+
+
+class Outputs(Inputs):
     """Results by name, which take values as a Vector of OpenMDAO does: copied, and broadcast or reshaped as declared."""
 
     def __init__(self, shapes: dict[str, tuple[int, ...]]):
         super().__init__({name: writable(np.zeros(shape)) for name, shape in shapes.items()})
         self._shapes = shapes
+        #: Whether an output was written, or read, which may be followed by a write.
+        self.used = False
+
+    def __getitem__(self, name: str) -> Any:
+        self.used = True
+        return super().__getitem__(name)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        shape, value = self._shapes[name], array(value)
+        shape, value, self.used = self._shapes[name], array(value), True
         if np.shape(value) != shape:
             value = np.reshape(value, shape) if np.size(value) == np.prod(shape) else array(np.broadcast_to(value, shape))
-        super().__setitem__(name, value + 0.0 if value.dtype.kind in "biu" else value)
+        self._values[name] = value + 0.0 if value.dtype.kind in "biu" else value
+
+    def set_val(self, value: Any, idxs: Any = ...) -> None:
+        """Set the concatenated results, or some of them."""
+        flat = writable(np.zeros(sum(math.prod(shape) for shape in self._shapes.values())))
+        flat[:] = self.asarray()
+        flat[idxs] = value
+        start = 0
+        for name, shape in self._shapes.items():
+            stop = start + math.prod(shape)
+            self[name], start = flat[start:stop], stop
+
+    def set_vals(self, values: Iterable[Any]) -> None:
+        """Set each of the results, in their order."""
+        for name, value in zip(self, values):
+            self[name] = value
 
 
 def apart(component: Any) -> Any:
-    """A copy that keeps what its code stores to itself, and whose arrays take part in `array.dot(traced)`."""
-    made = copy.copy(component)
-    vars(made).update({name: captured(value) for name, value in vars(component).items()})
-    return made
+    """A copy that keeps what its code stores to itself, and whose arrays take part in `array.dot(traced)`.
+
+    Its code may write to its arrays of floating numbers, which are copies.
+    """
+    clone = copy.copy(component)
+    for name, value in vars(component).items():
+        if type(value) is np.ndarray:
+            vars(clone)[name] = writable(value.copy()) if value.dtype.kind in "fc" else captured(value)
+    return clone
 
 
 def copied(vector: Any) -> dict[str, Any]:
@@ -63,4 +122,4 @@ def places_of(info: Any) -> tuple[Any, Any] | None:
     return None
 
 
-__all__ = ["Variables", "apart", "copied", "places_of", "taken"]
+__all__ = ["Inputs", "Outputs", "apart", "copied", "places_of", "taken"]

@@ -194,7 +194,8 @@ def flat(f: Callable[..., Any], backend: AutoBackend, start: Any, /, *constants:
     `AutoSparse`, `hess` and `jacobian` return one sparse matrix of SciPy for all leaves.
 
     >>> import numpy as np
-    >>> from adinterface import AutoFiniteDifferences, flat
+    >>> from adinterface import AutoFiniteDifferences
+    >>> from adinterface.fit import flat
     >>> problem = flat(lambda m: m["a"] ** 2 + (m["b"] ** 2).sum(), AutoFiniteDifferences(), {"a": 1.0, "b": np.ones(2)})
     >>> problem.x0, problem.jac(problem.x0).round(6)
     (array([1., 1., 1.]), array([2., 2., 2.]))

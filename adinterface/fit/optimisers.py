@@ -26,7 +26,7 @@ class Optimiser(Protocol):
 
 
 class HoldingOptimiser(Protocol):
-    """An optimiser that holds its state, and the model: what `torch_optim` gives."""
+    """An optimiser that holds its state, and the model: what `from_torch_optim` gives."""
 
     @property
     def model(self) -> Any:
@@ -42,10 +42,10 @@ class HoldingOptimiser(Protocol):
         """Continue from such a state."""
 
 
-def optax(transform: Any, *, jit: bool = True) -> Optimiser:
+def from_optax(transform: Any, *, jit: bool = True) -> Optimiser:
     """An Optax transformation as an optimiser of any tree, whatever the backend of its gradients.
 
-    `optimiser = optax(optax_library.adam(1e-3))`, `state = optimiser.init(model)`, then in each step `model, state =
+    `optimiser = from_optax(optax.adam(1e-3))`, `state = optimiser.init(model)`, then in each step `model, state =
     optimiser.step(gradient, state, model)`; `optimiser.update(gradient, state, model)` gives `(updates, state)`, as Optax does.
     The gradient may be the tuple that `gradient(loss, backend, model, Constant(x))` returned.
 
@@ -63,14 +63,14 @@ def optax(transform: Any, *, jit: bool = True) -> Optimiser:
     return _made("optax", transform, jit=jit)  # type: ignore[no-any-return]
 
 
-def torch_optim(
+def from_torch_optim(
     optimiser: Callable[..., Any], model: Any, /, *, share_memory: bool = False, **options: Any
 ) -> HoldingOptimiser:
     """An optimiser of torch's, such as `torch.optim.Adam`, around the leaves of any tree, whatever the backend.
 
-    `optimiser = torch_optim(torch.optim.Adam, model, lr=1e-3)`, then in each step `model = optimiser.step(gradient)`. A module
-    is written into, as torch optimisers do, and returned. Any other tree is copied: `step` returns a new one like it, each
-    leaf of its type, library and dtype. `optimiser.optimizer` is torch's own, for schedulers and hooks; `state_dict()` and
+    `optimiser = from_torch_optim(torch.optim.Adam, model, lr=1e-3)`, then in each step `model = optimiser.step(gradient)`. A
+    module is written into, as torch optimisers do, and returned. Any other tree is copied: `step` returns a new one like it,
+    each leaf of its type, library and dtype. `optimiser.optimizer` is torch's own, for schedulers and hooks; `state_dict()` and
     `load_state_dict(state)` are its, and can be pickled.
 
     options: those of torch's optimiser. share_memory: NumPy arrays and tensors are written into in place, as well.
@@ -90,4 +90,4 @@ def _made(name: str, *given: Any, **options: Any) -> Any:
     return backend_class(chosen[0].name).optimiser(name)(*given, **options)
 
 
-__all__ = ["HoldingOptimiser", "Optimiser", "optax", "torch_optim"]
+__all__ = ["HoldingOptimiser", "Optimiser", "from_optax", "from_torch_optim"]

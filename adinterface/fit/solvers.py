@@ -71,7 +71,8 @@ def minimize(
     Raises TypeError for `jac=`, `hess=`, `hessp=` and `args=`, which are not needed here, BackendError for `AutoSparse` where
     the method takes a dense matrix, MissingEngineError without SciPy, and what `value_and_gradient` raises.
 
-    >>> from adinterface import AutoFiniteDifferences, minimize
+    >>> from adinterface import AutoFiniteDifferences
+    >>> from adinterface.fit import minimize
     >>> bowl = lambda m: (m["a"] - 1) ** 2 + (m["b"] + 2) ** 2
     >>> {name: round(x, 3) for name, x in minimize(bowl, AutoFiniteDifferences(), {"a": 0.0, "b": 0.0}).x.items()}
     {'a': 1.0, 'b': -2.0}

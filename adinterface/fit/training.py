@@ -25,16 +25,18 @@ class Training:
     """A model in training: `training(*data)` takes one step and returns the loss before it.
 
     loss: `loss(model, *data, **kwargs)`, a real scalar, or a tuple or dict that begins with it; differentiated with respect to
-    the model alone. backend: any. optimiser: from `optax(...)`; from `torch_optim(torch.optim.Adam, model)`, for which `model`
+    the model alone. backend: any. optimiser: `from_optax(...)`; `from_torch_optim(torch.optim.Adam, model)`, for which `model`
     is left out; an object with `init` and `step` of your own; or a number, the step of plain gradient descent. compiled: None
     compiles the whole step where the engine can; False keeps value and gradient, prepared, and the optimiser's step apart.
 
     `training.model` and `training.state` are what they are after the last step, and can be assigned.
 
-    On JAX, with `optax`, loss, gradient and optimiser are one program of `jax.jit`. With torch's optimisers the model's loss is
-    compiled, with its backward pass, if the backend is `AutoTorch(compile=True)`. Elsewhere value and gradient are prepared.
+    On JAX, with `from_optax`, loss, gradient and optimiser are one program of `jax.jit`. With torch's optimisers the model's
+    loss is compiled, with its backward pass, if the backend is `AutoTorch(compile=True)`. Elsewhere value and gradient are
+    prepared.
 
-    >>> from adinterface import AutoFiniteDifferences, Training
+    >>> from adinterface import AutoFiniteDifferences
+    >>> from adinterface.fit import Training
     >>> training = Training(lambda m, x: (m["w"] - x) ** 2, AutoFiniteDifferences(), 0.25, {"w": 0.0})
     >>> [round(training(2.0), 4) for _ in range(3)]
     [4.0, 1.0, 0.25]
@@ -54,8 +56,8 @@ class Training:
         holds = hasattr(optimiser, "state_dict") and hasattr(optimiser, "model")
         if not (holds or _is_number(optimiser) or (hasattr(optimiser, "init") and hasattr(optimiser, "step"))):
             raise TypeError(
-                f"Training: optimiser must be one of this package's, such as optax(...), an object with the methods init and "
-                f"step, or a number, the step of gradient descent, not {optimiser!r}."
+                f"Training: optimiser must be one of this package's, such as from_optax(...), an object with the methods init "
+                f"and step, or a number, the step of gradient descent, not {optimiser!r}."
             )
         if holds and model is not None and model is not optimiser.model:
             raise TypeError("Training: the optimiser holds the model already. Leave the model out.")

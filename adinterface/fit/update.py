@@ -23,7 +23,8 @@ def update(model: Any, gradient: Any, step: Any) -> Any:
     Nothing is broadcast. Raises TreeError, with the path, where the gradient differs from the model in structure or shape, and
     for a step that is no number.
 
-    >>> from adinterface import AutoFiniteDifferences, gradient, update
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.fit import update
     >>> model = {"w": 3.0, "name": "line"}
     >>> slope = gradient(lambda m: m["w"] ** 2, AutoFiniteDifferences(), model)
     >>> round(update(model, slope, 0.1)["w"], 6)

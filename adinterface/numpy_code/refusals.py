@@ -181,7 +181,7 @@ def outside_remedies(error: BaseException) -> str | None:
     deep = "" if getattr(frame.f_globals, "deep", False) else "numpy_function(f, deep=True) runs most of such code as it is. "
     return (
         f"This is code of {_package_of(frame) or 'a package'}, which need not be changed. {deep}Where it writes into its "
-        f"argument, pass it x.copy(). adinterface.differentiate_with gives the function that calls it a derivative, and "
+        f"argument, pass it x.copy(). adinterface.rules.differentiate_with gives the function that calls it a derivative, and "
         f"AutoFiniteDifferences() takes it as it is."
     )
 

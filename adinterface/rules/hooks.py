@@ -22,7 +22,8 @@ def gradient_hook(x: T, hook: Callable[[T], T | None], /) -> T:
     x: an array or a tree; hook: gets the cotangent, of the same structure; if it returns None, the cotangent stays as it is.
     Forward mode, and finite differences, pass x on unchanged.
 
-    >>> from adinterface import AutoFiniteDifferences, gradient, gradient_hook
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import gradient_hook
     >>> gradient(lambda x: gradient_hook(x, lambda c: -c) ** 2, AutoFiniteDifferences(), 3.0)[0] > 0  # differences see x alone
     True
     """
@@ -58,7 +59,8 @@ def straight_through(f: Callable[P, T], surrogate: Callable[..., Any] | None = N
     surrogate: takes the same arguments and gives an array of the same shape; None is the identity of the first argument. Finite
     differences find the surrogate's derivative too.
 
-    >>> from adinterface import AutoFiniteDifferences, gradient, straight_through
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import straight_through
     >>> rounded = straight_through(round)
     >>> rounded(2.7)
     3.0

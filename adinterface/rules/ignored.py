@@ -28,7 +28,8 @@ def ignore_derivatives(x: Any, /) -> Any:
     What f calls for that must come equally often on every path, else RuleError is raised. An f that ignores nothing pays
     nothing.
 
-    >>> from adinterface import AutoFiniteDifferences, gradient, ignore_derivatives
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import ignore_derivatives
     >>> gradient(lambda x: ignore_derivatives(x) * x, AutoFiniteDifferences(), 3.0)
     (3.0,)
     """
@@ -50,7 +51,8 @@ def ignore_derivatives(x: Any, /) -> Any:
 def non_differentiable(f: Callable[P, T], /) -> Callable[P, T]:
     """A function whose value counts as a constant, whatever it is given: `ignore_derivatives` of each call.
 
-    >>> from adinterface import AutoFiniteDifferences, gradient, non_differentiable
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import non_differentiable
     >>> @non_differentiable
     ... def scale(x):
     ...     return 2.0 * x

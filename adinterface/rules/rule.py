@@ -22,7 +22,7 @@ class Rule(Generic[P, T]):
 
     def __init__(self, f: Callable[P, T], host: bool | Callable[..., Any] = False):
         functools.update_wrapper(self, f)
-        self._definition = Definition(f, host)
+        self._definition: Definition = Definition(f, host)
 
     def pullback(self, function: Derivative) -> Derivative:
         """Decorates the reverse derivative: from `(cotangent, value, *args, **keywords)` to a tuple, one entry an argument.

@@ -30,7 +30,8 @@ def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /, *, host: boo
     Raises RuleError if the number of partial derivatives is not that of the arguments.
 
     >>> import numpy as np
-    >>> from adinterface import AutoFiniteDifferences, array_namespace, gradient, scalar_rule
+    >>> from adinterface import AutoFiniteDifferences, array_namespace, gradient
+    >>> from adinterface.rules import scalar_rule
     >>> hypotenuse = scalar_rule(lambda x, y: (x**2 + y**2) ** 0.5, lambda h, x, y: (x / h, y / h))
     >>> [round(slope, 6) for slope in gradient(hypotenuse, AutoFiniteDifferences(), 3.0, 4.0)]
     [0.6, 0.8]

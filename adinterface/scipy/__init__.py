@@ -1,8 +1,8 @@
-"""SciPy's functions with known derivatives, on the arrays of any engine: `from adinterface import scipy`.
+"""SciPy's functions with known derivatives, on the arrays of any engine.
 
-    from adinterface import scipy
+    from adinterface.scipy import linalg
 
-    scipy.linalg.solve_triangular(a, b)
+    linalg.solve_triangular(a, b)
 
 A floor above the rules: it may import them, `numpy_code` and what stands below. Our forms are found by SciPy's own names, take
 SciPy's arguments, and are SciPy's functions themselves for plain NumPy arrays. SciPy is imported when one of the

@@ -676,9 +676,16 @@ class interp1d(scipy_interpolate.interp1d):  # type: ignore[misc]
 
     def __call__(self, x: Any) -> Any:
         x = plain(x)
-        if self._lines is None and not is_engines(x):
+        state = vars(self)  # that of an interp1d of SciPy, where copied code captures one
+        lines = state.get("_lines")
+        if lines is None and not is_engines(x):
             return super().__call__(x)
-        return (self._lines or _Lines(*self._given))(x)
+        if "_given" in state:
+            given = self._given
+        else:
+            kind = self._spline.k if self._kind == "spline" else self._kind
+            given = self.x, self.y, kind, self.axis, self.bounds_error, self.fill_value, True
+        return (lines or _Lines(*given))(x)
 
 
 class _Grid:

@@ -7,6 +7,8 @@ where it is needed: it is the extra `adinterface[sparse]`.
 from ..core.contract.auto import AutoBackend
 from ..core.operators.dispatch import Extension
 from .auto import AutoSparse
+from .pattern import Colouring, SparsityPattern
+from .sparsity import sparsity
 
 
 def is_sparse(auto: AutoBackend) -> bool:
@@ -16,3 +18,5 @@ def is_sparse(auto: AutoBackend) -> bool:
 
 #: Makes the operations on `AutoSparse`.
 EXTENSION = Extension(is_sparse, f"{__name__}.operators:sparse_operation")
+
+__all__ = ["EXTENSION", "AutoSparse", "Colouring", "SparsityPattern", "is_sparse", "sparsity"]

@@ -29,7 +29,8 @@ def sparsity(
     Raises what the operator raises, SparsityError where no pattern can be found, TypeError for another operator.
 
     >>> import numpy as np
-    >>> from adinterface import AutoFiniteDifferences, jacobian, sparsity
+    >>> from adinterface import AutoFiniteDifferences, jacobian
+    >>> from adinterface.sparse import sparsity
     >>> sparsity(jacobian, lambda x: x[1:] * x[:-1], AutoFiniteDifferences(), np.ones(5))
     SparsityPattern(4 x 5, 8 entries, density 40 %, 2 colours of columns: 2 passes)
     """

@@ -102,7 +102,8 @@ def check_neutral(
     array-api-strict.
 
     >>> import numpy as np
-    >>> from adinterface import array_namespace, check_neutral
+    >>> from adinterface import array_namespace
+    >>> from adinterface.tools import check_neutral
     >>> def f(x):
     ...     xp = array_namespace(x)
     ...     return xp.sum(xp.concat([x, xp.sin(x)]))

@@ -47,7 +47,8 @@ def estimate_noise(f: Callable[..., Any], /, *args: Any, seed: int = 0, **kwargs
     Raises PrecisionError if no distance shows the noise, and what f raises.
 
     >>> import numpy as np
-    >>> from adinterface import AutoFiniteDifferences, derivative, estimate_noise
+    >>> from adinterface import AutoFiniteDifferences, derivative
+    >>> from adinterface.tools import estimate_noise
     >>> random = np.random.default_rng(0)
     >>> def f(x):
     ...     return np.sin(x) * (1 + 1e-8 * random.standard_normal())

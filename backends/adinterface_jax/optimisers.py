@@ -30,7 +30,7 @@ _AS_THEY_ARE = {"mode", "chunk_size", "executor"}
 
 
 class Optax:
-    """An Optax transformation on any tree. See `adinterface.optax`."""
+    """An Optax transformation on any tree. See `adinterface.fit.from_optax`."""
 
     #: The engine whose compiler takes a whole step with `step` in it.
     engine = "jax"
@@ -41,7 +41,9 @@ class Optax:
             remedy = (
                 " Call it first, such as optax.adam(1e-3)." if made else " Pass what Optax makes, such as optax.adam(1e-3)."
             )
-            raise TypeError(f"optax(transform): transform must have the methods init and update, not {transform!r}.{remedy}")
+            raise TypeError(
+                f"from_optax(transform): transform must have the methods init and update, not {transform!r}.{remedy}"
+            )
         self.transform, self.jit = transform, jit
         # Optax's older transformations take no further arguments.
         self._update = transform.update
@@ -53,7 +55,7 @@ class Optax:
         self._known: tuple[Any, Callable[..., Any]] | None = None
 
     def __repr__(self) -> str:
-        return f"optax({type(self.transform).__name__}{'' if self.jit else ', jit=False'})"
+        return f"from_optax({type(self.transform).__name__}{'' if self.jit else ', jit=False'})"
 
     def init(self, model: Any) -> Any:
         """The state at the start: Optax's own, in which each parameter stands where it does in the model."""

@@ -26,8 +26,8 @@ def warning(compute: Callable[..., Any]) -> Callable[..., Any]:
         if count >= MANY:
             warnings.warn(
                 f"JAX traced f as {count:,} operations, which will take it minutes to compile: it unrolls Python's loops. "
-                f"Write the loop with adinterface.scan or fori_loop, whose step is traced and compiled once, or leave the call "
-                f"uncompiled with AutoJax(jit=False).",
+                f"Write the loop with adinterface.loops.scan or fori_loop, whose step is traced and compiled once, or leave "
+                f"the call uncompiled with AutoJax(jit=False).",
                 UnrolledWarning,
                 stacklevel=levels_to_the_user("adinterface_jax", "jax"),
             )
@@ -41,7 +41,7 @@ def warn_left(count: int) -> None:
     warnings.warn(
         f"f goes on by numbers, and the way that it has taken is {count:,} operations long, which XLA would take minutes to "
         f"compile, for this way alone: its calls run uncompiled, and give the same. If its loop is yours, write it with "
-        f"adinterface.while_loop or scan, which are compiled once; AutoJax(jit=False) compiles nothing and says nothing.",
+        f"adinterface.loops.while_loop or scan, which are compiled once; AutoJax(jit=False) compiles nothing and says nothing.",
         UnrolledWarning,
         stacklevel=levels_to_the_user("adinterface_jax", "jax"),
     )

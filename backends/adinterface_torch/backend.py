@@ -76,7 +76,7 @@ class TorchBackend(Backend):
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
         """As by `pullback`, but the graph is freed on the way, as `backward` does."""
-        if in_use() or not self._is_open(leaves):
+        if not self._is_open(leaves):
             return None if _inside_functorch() else self._gradient_inside(function, leaves)
         inputs = _inputs(function, leaves)
         here.depth = 1
@@ -92,7 +92,7 @@ class TorchBackend(Backend):
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""
-        if self.mode != "reverse" or in_use() or not self._is_open(leaves):
+        if self.mode != "reverse" or not self._is_open(leaves):
             return None
         inputs = _inputs(function, leaves)
         here.depth = 1
@@ -108,9 +108,9 @@ class TorchBackend(Backend):
 
     def _is_open(self, leaves: Arrays) -> bool:
         """Whether nobody asks for more than f's own graph, which is the usual case: no outer call, no mode of torch."""
-        if here.depth or self.create_graph or peek() is not None:
+        if here.depth or self.create_graph or in_use() or peek() is not None or in_dual_level():
             return False
-        if torch.is_inference_mode_enabled() or not torch.is_grad_enabled() or in_dual_level():
+        if torch.is_inference_mode_enabled() or not torch.is_grad_enabled():
             return False
         return not any(map(_GRAD_FN, leaves)) and not any(map(_IS_INFERENCE, leaves))
 

@@ -180,26 +180,13 @@ class TorchLibrary(Library):
             kept = None if dtype is None else DTYPES.get(dtype)
             return None if kept is None else lambda x, taken: torch.tensor(x, dtype=kept)
         if type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative:
-            return self._on_its_memory
+            return _on_its_memory
         return None
 
     def enter_all(self, enter: Enter) -> EnterAll | None:
+        if enter is _on_its_memory:
+            return _all_on_their_memory
         return _all_as_they_are if enter is _as_it_is or enter is _dense_as_it_is else None
-
-    def _on_its_memory(self, x: Any, taken: set[int]) -> torch.Tensor:
-        flags = x.flags
-        if flags.c_contiguous and flags.writeable:
-            try:
-                tensor = torch.from_numpy(x)
-            except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
-                tensor = torch.from_numpy(np.array(x, order="C"))
-        else:
-            tensor = self._adopted(x, None, False)
-        try:  # noqa: SIM105 - suppress takes longer
-            taken.add(tensor.untyped_storage().data_ptr())
-        except RuntimeError:  # inside torch.func.vmap and the like every new tensor is wrapped, and has no memory
-            pass
-        return tensor
 
     def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
         ends = [self._end(example, source) for example, source in zip(examples, sources)]
@@ -309,12 +296,33 @@ def _dense_as_it_is(x: Any, taken: set[int]) -> Any:
     return x
 
 
-def _all_as_they_are(values: Sequence[Any], taken: set[int]) -> bool:
+def _all_as_they_are(values: tuple[Any, ...], taken: set[int]) -> tuple[Any, ...] | None:
     try:
         taken.update(map(_address, map(_storage, values)))
     except RuntimeError:  # one has no memory: it is not strided, or belongs to a transformation
-        return False
-    return True
+        return None
+    return values
+
+
+def _on_its_memory(x: Any, taken: set[int]) -> torch.Tensor:
+    alone = _all_on_their_memory((x,), taken)
+    tensor: torch.Tensor = TORCH.asarray(x) if alone is None else alone[0]
+    if alone is None and (key := TORCH.memory(tensor)) is not None:
+        taken.add(key)
+    return tensor
+
+
+def _all_on_their_memory(values: tuple[Any, ...], taken: set[int]) -> tuple[Any, ...] | None:
+    """NumPy arrays as tensors on the same memory; None if one of them cannot be shared."""
+    if not all(map(_C_CONTIGUOUS, values)) or not all(map(_WRITEABLE, values)):  # a broadcast array warns when asked the latter
+        return None
+    try:
+        return _all_as_they_are(tuple(map(torch.from_numpy, values)), taken)
+    except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
+        return None
+
+
+_C_CONTIGUOUS, _WRITEABLE = attrgetter("flags.c_contiguous"), attrgetter("flags.writeable")
 
 
 def _own(results: Sequence[Any], taken: set[int], in_order: bool = False) -> Sequence[Any] | None:
@@ -325,14 +333,24 @@ def _own(results: Sequence[Any], taken: set[int], in_order: bool = False) -> Seq
     if {*map(type, results)} != _PLAIN or any(map(_REQUIRES_GRAD, results)):
         return None
     try:
-        memories = {*map(_address, map(_storage, results))}
+        memories = [*map(_address, map(_storage, results))]
     except RuntimeError:  # the memory of what belongs to a transformation has no address
         return None
-    apart = len(memories) == len(results) and taken.isdisjoint(memories) and 0 not in memories
+    different = {*memories}
+    apart = len(different) == len(memories) and taken.isdisjoint(different) and 0 not in different
     if apart and all(map(_CONTIGUOUS, results)) and not any(map(_CONJUGATED, results)) and not any(map(_NEGATED, results)):
-        taken |= memories
+        taken |= different
         return results
-    return [TORCH.own(x.contiguous() if in_order else x, taken) for x in results]
+    owned = []
+    for x, memory in zip(results, memories):
+        if not memory or x.is_conj() or x.is_neg():
+            x = TORCH.own(x.contiguous() if in_order else x, taken)
+        elif memory in taken or not (x.is_contiguous() or (not in_order and _is_dense(x))):
+            x = x.clone(memory_format=torch.contiguous_format)
+        else:
+            taken.add(memory)
+        owned.append(x)
+    return owned
 
 
 _PLAIN = {torch.Tensor}

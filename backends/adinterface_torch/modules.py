@@ -228,26 +228,28 @@ def _survey(module: nn.Module) -> tuple[Hashable, list[Any]]:
     A class is held weakly, for that of a parametrized module is its own and keeps it alive.
     """
     places: list[Any] = []
-    #: Of each module and parameter, its number; what stands in a second place is told by it.
+    #: Of each module, its number; what stands in a second place is told by it.
     numbers: dict[int, int] = {id(None): 0}
-    unused = count(1)
     key: list[Any] = []
     stack: list[Any] = [module]
     while stack:
         inner = stack.pop()
-        new = next(unused)
+        new = len(numbers)
         number = numbers.setdefault(id(inner), new)
         if number != new:
             key.append(number)
             continue
         own, children = inner._parameters, inner._modules
-        parameters = own.values()
-        key += (ref(type(inner)), tuple(own.keys()), tuple(children.keys()), tuple(map(type, parameters)))
-        key += map(numbers.setdefault, map(id, parameters), unused)
-        places += parameters
+        key += ref(type(inner)), tuple(own.keys())
+        if own:
+            places += own.values()
         if children:
+            key.append(tuple(children.keys()))
             stack += reversed(children.values())
-    once = dict(zip(map(id, places), places))
+    identities = [*map(id, places)]
+    first: dict[int, int] = {}
+    key += tuple(map(type, places)), tuple(map(first.setdefault, identities, count()))
+    once = dict(zip(identities, places))
     once.pop(id(None), None)
     return tuple(key), [*once.values()]
 

@@ -26,14 +26,14 @@ _AS_THEY_ARE = {"mode", "compile", "chunk_size", "executor"}
 
 
 class TorchOptim:
-    """An optimiser of torch's on any tree. See `adinterface.torch_optim`."""
+    """An optimiser of torch's on any tree. See `adinterface.fit.from_torch_optim`."""
 
     def __init__(
         self, optimiser: Callable[..., torch.optim.Optimizer], model: Any, /, *, share_memory: bool = False, **options: Any
     ):
         if not callable(optimiser) or isinstance(optimiser, torch.optim.Optimizer):
             raise TypeError(
-                f"torch_optim(optimiser, model, **options): optimiser must be a class such as torch.optim.Adam, not "
+                f"from_torch_optim(optimiser, model, **options): optimiser must be a class such as torch.optim.Adam, not "
                 f"{type(optimiser).__name__}: it is made here, around the model's leaves."
             )
         self._parameters, self._share = Parameters(model), share_memory
@@ -48,7 +48,7 @@ class TorchOptim:
         self._stateful = next(stateful([model], {}), None) is not None
 
     def __repr__(self) -> str:
-        return f"torch_optim({type(self.optimizer).__name__}, {type(self._model).__name__})"
+        return f"from_torch_optim({type(self.optimizer).__name__}, {type(self._model).__name__})"
 
     def _tensor(self, leaf: Leaf) -> torch.Tensor:
         value = leaf.value

@@ -17,7 +17,6 @@ import numpy as np
 
 from adinterface import (
     AutoBackend,
-    Backend,
     DisconnectedWarning,
     PrecisionWarning,
     array_namespace,
@@ -26,6 +25,7 @@ from adinterface import (
     linearize,
     pullback,
 )
+from adinterface.core.contract import Backend
 from adinterface.core.contract.backend import Aux, gives
 from adinterface.core.contract.library import kind
 from adinterface.core.contract.registry import backend_class, find

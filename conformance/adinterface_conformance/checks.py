@@ -25,16 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import adinterface
-from adinterface import (
-    AutoBackend,
-    AutoSparse,
-    Constant,
-    DisconnectedWarning,
-    Each,
-    NodeType,
-    OutputError,
-    PrecisionWarning,
-)
+from adinterface import AutoBackend, AutoSparse, Constant, DisconnectedWarning, Each, OutputError, PrecisionWarning
+from adinterface.core.contract import NodeType
 from adinterface.core.contract.backend import gives
 from adinterface.core.contract.library import Library, kind, width
 from adinterface.core.contract.registry import find

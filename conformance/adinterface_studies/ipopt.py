@@ -30,6 +30,8 @@ from .progress import steps
 
 #: By how much the objectives of two optima may differ, relative to their size.
 TOLERANCE = 1e-6
+#: The last line of a problem that was being run when the process ended: it was beyond the limit of time.
+UNFINISHED = {"end": "unfinished", "theirs": None, "ours": None, "why": "beyond the limit of processor time"}
 Array = np.ndarray[Any, Any]
 
 
@@ -63,6 +65,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=30, metavar="N", help="solutions of which the median is taken: 30")
     parser.add_argument("--problems", action="store_true", help="the constrained problems of sif2jax instead")
     parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="for one solution of a problem: 60")
+    parser.add_argument(
+        "--limit", type=int, default=300, metavar="S", help="processor seconds for a problem, with compilation: 300"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="the results, a line for each; those in it are not run again")
     parser.add_argument("--most", type=int, metavar="N", help="how many problems to run at most")
     return parser
@@ -235,10 +240,10 @@ def _problems(options: argparse.Namespace) -> int:
     with steps(len(problems), "problems") as advance:
         for problem in problems:
             if problem.name not in known:
+                _note(options.json, problem.name, UNFINISHED)
+                _limit_processor_time(options.limit)
                 known[problem.name] = _compared(problem, options.seconds)
-                if options.json:
-                    with options.json.open("a", encoding="utf-8") as file:
-                        file.write(json.dumps({"name": problem.name, **known[problem.name]}) + "\n")
+                _note(options.json, problem.name, known[problem.name])
             advance(f"{Counter(result['end'] for result in known.values())}")
     results = [known[problem.name] for problem in problems]
     ends = Counter(result["end"] for result in results)
@@ -253,6 +258,21 @@ def _problems(options: argparse.Namespace) -> int:
         if result["end"] in ("higher", "theirs alone"):
             print(f"  {problem.name:12} {result['end']:12} theirs {result['theirs']}, ours {result['ours']}: {result['why']}")
     return int(reached < 0.95 * theirs)
+
+
+def _note(path: Path | None, name: str, result: dict[str, Any]) -> None:
+    if path is not None:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"name": name, **result}) + "\n")
+
+
+def _limit_processor_time(seconds: int) -> None:
+    """Let the system end this process after so much more time of the processor."""
+    import resource  # Unix alone has it
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(used.ru_utime + used.ru_stime) + 1 + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 def _known(path: Path | None) -> dict[str, dict[str, Any]]:

@@ -29,7 +29,6 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     DisconnectedWarning,
-    Library,
     NumpyCodeError,
     gradient,
     hvp,
@@ -39,6 +38,7 @@ from adinterface import (
     pushforward,
     value_and_gradient,
 )
+from adinterface.core.contract import Library
 from adinterface.numpy_code.array import NumpyArray
 from adinterface.numpy_code.compositions import COMPOSITIONS
 from adinterface.numpy_code.engine import engine_of
@@ -223,8 +223,23 @@ def _derivatives_of_both_orders_in_both_modes(expression, backend):
     assert pushforward(on_engine, auto(mode="forward"), args, directions).tangent == close(expected)
 
 
+#: What JAX compiles for more than half a second: `make sweeps` does; on torch and autograd they are tried with every change.
+SLOW_TO_COMPILE = {
+    "special",
+    "linear_algebra",
+    "lists_for_arrays",
+    "joining",
+    "polynomials",
+    "quantile_methods",
+    "interpolation",
+}
+
+
 @disconnected
-@pytest.mark.parametrize("theme", [*SMOOTH, *SPECIAL])
+@pytest.mark.parametrize(
+    "theme",
+    [pytest.param(theme, marks=[pytest.mark.sweep] * (theme in SLOW_TO_COMPILE)) for theme in (*SMOOTH, *SPECIAL)],
+)
 def test_jax_compiles_a_theme_and_has_numpys_values_and_gradients(theme):
     """One compilation for all expressions of a theme; each expression by itself is what the table is for."""
     rows = [row for row in expressions((SMOOTH | SPECIAL)[theme]) if not VALUE_DEPENDENT.search(row)]

@@ -18,7 +18,6 @@ from adinterface import (
     Constant,
     RuleError,
     array_namespace,
-    differentiate_with,
     gradient,
     hessian,
     jacobian,
@@ -26,9 +25,9 @@ from adinterface import (
     prepare,
     pushforward,
     rule,
-    scalar_rule,
     value_and_gradient,
 )
+from adinterface.rules import differentiate_with, scalar_rule
 
 X, Y = np.array([0.3, 1.2]), np.array([2.0, 0.5])
 

@@ -19,23 +19,17 @@ from adinterface import (
     AutoTorch,
     Constant,
     array_namespace,
-    checkpoint,
-    fixed_point,
     gradient,
-    gradient_hook,
     hessian,
     jacobian,
-    linear_solve,
     numpy_function,
     prepare,
     pushforward,
-    root,
     rule,
-    scalar_rule,
-    straight_through,
     value_and_gradient,
     value_and_jacobian,
 )
+from adinterface.rules import checkpoint, fixed_point, gradient_hook, linear_solve, root, scalar_rule, straight_through
 
 A = np.array([2.0, 5.0])
 

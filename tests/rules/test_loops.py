@@ -26,10 +26,7 @@ from adinterface import (
     TreeError,
     UnrolledWarning,
     array_namespace,
-    check_neutral,
-    cond,
     derivative,
-    fori_loop,
     gradient,
     hessian,
     hvp,
@@ -39,13 +36,12 @@ from adinterface import (
     prepare,
     pullback,
     pushforward,
-    scan,
     second_derivative,
-    switch,
     value_and_gradient,
-    while_loop,
 )
-from adinterface import checkpoint as recomputed
+from adinterface.rules import checkpoint as recomputed
+from adinterface.rules.loops import cond, fori_loop, scan, switch, while_loop
+from adinterface.tools import check_neutral
 
 #: Arrays of each library, to run a loop outside any operator.
 MAKERS = {
@@ -676,7 +672,9 @@ def test_a_prepared_call_of_very_many_operations_warns_once_before_it_is_compile
         warnings.simplefilter("error")
         fast(1.0)
     fast = prepare(derivative, functools.partial(unrolled, steps=60), AutoJax(), 1.0)
-    with pytest.warns(UnrolledWarning, match=r"^JAX traced f as 1\d\d operations, .* adinterface.scan or fori_loop") as caught:
+    with pytest.warns(
+        UnrolledWarning, match=r"^JAX traced f as 1\d\d operations, .* adinterface.loops.scan or fori_loop"
+    ) as caught:
         fast(1.0)
     assert len(caught) == 1
     assert caught[0].filename == __file__  # the user's line, not one of the engine's

@@ -14,20 +14,15 @@ from adinterface import (
     RuleError,
     SecondOrder,
     array_namespace,
-    checkpoint,
-    fixed_point,
     gradient,
     hessian,
     hvp,
-    ignore_derivatives,
     jacobian,
-    linear_solve,
     prepare,
     pushforward,
-    root,
     rule,
-    scalar_rule,
 )
+from adinterface.rules import checkpoint, fixed_point, ignore_derivatives, linear_solve, root, scalar_rule
 
 V, DIRECTION = np.array([4.0, 1.0]), np.array([1.0, 10.0])
 CAPTURES = "it captures an array that is being differentiated, of which a rule gives no derivative"

@@ -148,6 +148,26 @@ def test_curves_of_plain_arrays_have_all_that_scipys_have():
         on_any_engine.interpolate.Akima1DInterpolator.from_spline(scipy.interpolate.make_interp_spline(X, Y))
 
 
+@each_engine
+@pytest.mark.parametrize("name", ["CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "interp1d", "make_interp_spline"])
+def test_a_captured_curve_of_scipy(name, backend):
+    """Some of SciPy's curves keep their state in slots, which the object that stands for them in copied code has too."""
+    curve = getattr(scipy.interpolate, name)(X, Y)
+    (slopes,) = gradient(numpy_function(lambda x: np.sum(curve(x)), deep=True), backend, AT)
+    np.testing.assert_allclose(slopes, (curve(AT + 1e-6) - curve(AT - 1e-6)) / 2e-6, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "options", [{"kind": "cubic"}, {"kind": "quadratic"}, {"fill_value": "extrapolate"}, {"fill_value": (0.5, 2.0)}], ids=str
+)
+def test_a_captured_interp1d_keeps_its_options(options):
+    curve = scipy.interpolate.interp1d(X, Y, bounds_error=False if options.get("fill_value") else None, **options)
+    at = np.array([0.3, 4.2, 7.0 if "fill_value" in options else 2.2])
+    value, (slopes,) = value_and_gradient(numpy_function(lambda x: np.sum(curve(x)), deep=True), AutoAutograd(), at)
+    assert value == pytest.approx(np.sum(curve(at)))
+    np.testing.assert_allclose(slopes, (curve(at + 1e-6) - curve(at - 1e-6)) / 2e-6, rtol=1e-7)
+
+
 def test_a_root_without_a_slope_is_refused():
     f = numpy_function(lambda c: on_any_engine.interpolate.PPoly(c, np.array([-1.0, 2.0])).roots()[0])
     with pytest.raises(

@@ -233,6 +233,9 @@ def object_for(value: Any, cls: Any) -> Any:
         return None
     made = object.__new__(cls)
     object.__setattr__(made, "__dict__", value.__dict__)
+    for slot in _slots_of(type(value)).values():
+        with contextlib.suppress(AttributeError):  # it is empty
+            slot.__set__(made, slot.__get__(value))
     key = id(made)
     _ORIGINALS[key] = (weakref.ref(made, lambda reference: _ORIGINALS.pop(key, None)), weakref.ref(value))
     return made
@@ -251,10 +254,15 @@ class _Owner:
         self.value = value
 
 
+def _slots_of(cls: type) -> dict[str, Any]:
+    """The slots of a class and of its bases, by name."""
+    return {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()
+            if type(member) is types.MemberDescriptorType and base.__flags__ & _MADE_BY_A_STATEMENT}  # fmt: skip
+
+
 def _slots(cls: type) -> dict[str, Any]:
     """What a class that stands for one with slots has besides: each slot is that of the object whose state is shared."""
-    members = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()
-               if type(member) is types.MemberDescriptorType and base.__flags__ & _MADE_BY_A_STATEMENT}  # fmt: skip
+    members = _slots_of(cls)
     body: dict[str, Any] = {name: _SharedSlot(member) for name, member in members.items()}
     return {_OWNER: next(iter(members.values())), **body} if members else {}
 

@@ -120,6 +120,6 @@ def refusal(real: Callable[..., Any]) -> str:
     module, name = getattr(real, "__module__", None), getattr(real, "__qualname__", None) or getattr(real, "__name__", "?")
     return (
         f"numpy_function: {module + '.' if module else ''}{name} is compiled code, which takes plain NumPy arrays, and that "
-        f"would drop the gradient. Write it with np, give it a derivative with adinterface.differentiate_with, or use "
+        f"would drop the gradient. Write it with np, give it a derivative with adinterface.rules.differentiate_with, or use "
         f"AutoFiniteDifferences()."
     )

@@ -48,7 +48,8 @@ def differentiate_with(
     like: a function of the same arguments that tells them instead, by something of the value's shapes and dtypes.
     Raises BackendError if `backend` is none.
 
-    >>> from adinterface import AutoFiniteDifferences, differentiate_with, gradient
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import differentiate_with
     >>> cube = differentiate_with(lambda x: x**3, AutoFiniteDifferences())
     >>> round(gradient(cube, AutoFiniteDifferences(), 2.0)[0], 6)
     12.0

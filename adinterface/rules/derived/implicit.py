@@ -33,7 +33,8 @@ def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = 
     The Jacobian of f is formed and solved with, n x n for n unknowns. Derivatives of any order, forward and reverse.
     Raises what the solver raises, and LinAlgError or infinities, as the engine has it, where the Jacobian is singular.
 
-    >>> from adinterface import AutoFiniteDifferences, gradient, root
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import root
     >>> def newton(g, x):
     ...     for _ in range(30):
     ...         x = x - g(x) * 1e-6 / (g(x + 1e-6) - g(x))

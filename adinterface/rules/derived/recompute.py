@@ -26,7 +26,8 @@ def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
     JAX and torch do it in their own way (`jax.checkpoint`, `torch.utils.checkpoint`), which also differentiates what f
     captures. On the other engines, and inside `torch.func`, pass as an argument what is to be differentiated.
 
-    >>> from adinterface import AutoFiniteDifferences, checkpoint, gradient
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import checkpoint
     >>> round(gradient(checkpoint(lambda x: x**3), AutoFiniteDifferences(), 2.0)[0], 6)
     12.0
     """

@@ -52,7 +52,7 @@ def scan(
     differ in length, or `length` is not theirs; OutputError if f does not return a pair.
 
     >>> import numpy as np
-    >>> from adinterface import scan
+    >>> from adinterface.rules.loops import scan
     >>> scan(lambda total, x: (total + x, total), 0.0, np.array([1.0, 2.0, 3.0]))
     (np.float64(6.0), array([0., 1., 3.]))
     """
@@ -77,7 +77,7 @@ def fori_loop(
     Raises TypeError for bounds that are no integers, and what `scan` raises.
 
     >>> import numpy as np
-    >>> from adinterface import fori_loop
+    >>> from adinterface.rules.loops import fori_loop
     >>> fori_loop(0, 4, lambda i, x: x * 2.0, 1.0)
     np.float64(16.0)
     """

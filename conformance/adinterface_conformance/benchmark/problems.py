@@ -120,13 +120,6 @@ def list_of_leaves(n: int, xp: Any) -> Problem:
     return Problem(lambda leaves: xp.sum(g(leaves)), g, [rng.normal(size=3) for _ in range(n)])
 
 
-def array_and_number(n: int, xp: Any) -> Problem:
-    def f(x: Any) -> Any:
-        return xp.sum(xp.sin(x["array"]) * x["number"])
-
-    return Problem(f, lambda x: xp.sin(x["array"]) * x["number"], {"array": _rng().normal(size=n), "number": 0.5})
-
-
 def steps(n: int, xp: Any) -> Problem:
     """A loop of twenty steps, for a pullback that is called once."""
 

@@ -36,10 +36,9 @@ NAMES: Mapping[str, Any] = {
     "np": np,
     "math": math,
     "contextlib": contextlib,
-    **{
-        name: getattr(adinterface, name)
-        for name in ("numpy_function", "rule", "scalar_rule", "root", "fixed_point", "checkpoint", "fori_loop", "scan", "cond")
-    },
+    "numpy_function": adinterface.numpy_function,
+    **{name: getattr(adinterface.rules, name) for name in ("rule", "scalar_rule", "root", "fixed_point", "checkpoint")},
+    **{name: getattr(adinterface.loops, name) for name in ("fori_loop", "scan", "cond")},
 }
 
 _numbers = count()

@@ -19,4 +19,8 @@ TAGS = {
 
 _MODULES = (zoo, sparse, networks, statistics, physics, precision, kinks)
 
+#: The larger ones: an engine that compiles takes seconds for some.
+EXAMPLES: tuple[Scenario, ...] = unique(
+    tuple(each for module in (sparse, networks, statistics, physics) for each in module.SCENARIOS)
+)
 SCENARIOS: tuple[Scenario, ...] = unique((*OF_JUDGE, *(each for module in _MODULES for each in module.SCENARIOS)))

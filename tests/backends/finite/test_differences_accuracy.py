@@ -21,7 +21,6 @@ from adinterface import (
     array_namespace,
     derivative,
     diagonal_hessian,
-    estimate_noise,
     explain,
     gradient,
     gradient_and_hvp,
@@ -34,6 +33,7 @@ from adinterface import (
     value_gradient_and_hessian,
 )
 from adinterface.core.contract.record import recording
+from adinterface.tools import estimate_noise
 
 FD = AutoFiniteDifferences()
 

@@ -11,10 +11,10 @@ import importlib
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, cast
 
-#: What users bring: NumPy arrays, the engine's own arrays, Python numbers beside arrays, or models of the engine's kind.
+#: What users bring: NumPy arrays or the engine's own; in other packages' cells also numbers beside arrays, or models.
 Leaf = Literal["ndarray", "native", "number", "module"]
 #: Those of the cells of this package.
-LEAVES: tuple[Leaf, ...] = ("ndarray", "native", "number")
+LEAVES: tuple[Leaf, ...] = ("ndarray", "native")
 
 Function = Callable[..., Any]
 
@@ -38,8 +38,7 @@ class Yardstick(Protocol):
         """The operator as a function of x and constants; None if nobody would write that by hand.
 
         After x comes a tangent of x for `hvp` and `pushforward`, a cotangent of f(x) for `pullback`, whose `back` is
-        called once. leaf: what x is made of; with "number" it is a dict of one `array` and one `number`.
-        prepared: what can be done before the first call is.
+        called once. leaf: what x is made of. prepared: what can be done before the first call is.
         """
 
 

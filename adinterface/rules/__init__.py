@@ -1,8 +1,7 @@
-"""Functions that bring their own derivatives, and values that are not differentiated.
+"""Functions with their own derivatives, and values that are not differentiated.
 
-A floor above `namespace`: it may import that, the contract and `tree`, and knows no operator. What an engine makes of a rule
-is the engine's, behind `Library.custom`; here a rule is taken from trees to flat arrays, and what its author's code returns
-is checked, so that a mistake is the same error on every engine.
+May import `namespace`, the contract and `tree`; names no operator. An engine applies a rule through `Library.custom`. Here
+trees are flattened, and the results of the author's code are checked, so that a mistake is the same error on every engine.
 """
 
 from . import loops as loops

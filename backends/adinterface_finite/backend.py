@@ -1,4 +1,4 @@
-"""Finite differences behind the contract. f is a black box: any library, any engine inside it."""
+"""The finite differences backend. f may be in any library, with any engine inside it."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class FiniteDifferencesBackend(Backend):
         try:
             with evaluation(leaves):
                 if value or not any(np.any(stacked(library_of(self, v), v)) for v in tangents):
-                    evaluations.base()  # along zero the value says what the zeros look like
+                    evaluations.base()  # along zero, f's value gives the dtypes of the zeros
             pushed = self._pushed(evaluations, tangents)
         except TracedError:
             return traced.pushforward(self, function, leaves, tangents, value=value)
@@ -231,7 +231,7 @@ class FiniteDifferencesBackend(Backend):
         except TracedError:
             return None
         if not np.isfinite(matrix).all():
-            return None  # at the edge of its domain, where one gradient after another knows what to do
+            return None  # at the edge of f's domain, which repeated gradients handle
         note_step(self, "one joint stencil of second differences")
         found = Slopes(matrix, errors, errors, np.broadcast_to(bends.found.sizes, matrix.shape))
         report(evaluations, lines, found, 2, others=None if diagonal else [lines.scale(line)[0] for line in range(lines.count)])

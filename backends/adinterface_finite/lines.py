@@ -138,7 +138,7 @@ class Coordinates(Lines):
 
 
 def both(leaves: Sequence[Any], first: Lines, line: int, t: float, then: Coordinates, other: int, h: float) -> list[Any]:
-    """The leaves moved along one line, and one number of them along a coordinate besides."""
+    """The leaves displaced along one line, and one number of them also along a coordinate."""
     point, there = first.point, list(leaves)
     moved = first.numbers_at(line, t)
     n, index, unit = then.places[other]
@@ -289,7 +289,7 @@ class SelectedLines(Lines):
 
 
 class ConcatenatedLines(Lines):
-    """Some lines, and others behind them."""
+    """Lines followed by other lines."""
 
     def __init__(self, *groups: Lines):
         super().__init__(groups[0].point, sum(group.count for group in groups))

@@ -1,7 +1,7 @@
-"""The point of a call, and what a line through it is, along which f is evaluated; lines.py has the kinds of them.
+"""The point of a call, and lines through it, along which f is evaluated; lines.py has the kinds of lines.
 
-A line's numbers are NumPy's; each leaf reaches f in its own library and dtype. A displaced leaf is an array of its own, so
-that f may keep or change it.
+A line's numbers are NumPy numbers; f gets each leaf in its own library and dtype. A displaced leaf is a new array, which f may
+keep or change.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Bounds = tuple[float | None, float | None]
 
 
 class BasePoint:
-    """The leaves of a call, as they are and as NumPy's numbers."""
+    """The leaves of a call, unchanged and as NumPy numbers."""
 
     def __init__(self, backend: Backend, leaves: Arrays, *, scale: float | None = None, bounds: Bounds | None = None):
         self.leaves, self.scale = leaves, scale
@@ -40,7 +40,7 @@ class BasePoint:
             self.bounded = self.low > -math.inf or self.high < math.inf
         self.libraries: list[Library] = []
         self.exactness: list[float] = []
-        #: NumPy's own are taken as they are; which of them are arrays of double precision.
+        #: NumPy leaves are taken directly; which of them are arrays of double precision.
         self.plain: list[bool] = []
         self.doubles: list[bool] = []
         self.numbers: list[Any] = []
@@ -68,7 +68,7 @@ class BasePoint:
             self.complex.append(numbers.dtype.kind == "c")
 
     def room(self, x: float, unit: complex) -> tuple[float, float]:
-        """How far a number may go ahead and behind."""
+        """How far a number may move ahead and behind."""
         if unit != 1 or not self.bounded:
             return math.inf, math.inf
         return self.high - x, x - self.low
@@ -108,7 +108,7 @@ class Lines(ABC):
         """The shortest step that moves what moves at all, as its dtype has it."""
 
     def room(self, line: int) -> tuple[float, float]:
-        """How far the bounds let it go, ahead and behind."""
+        """How far the bounds allow a move, ahead and behind."""
         return math.inf, math.inf
 
     def imaginary(self, leaves: Sequence[Any], line: int, step: float) -> list[Any] | None:
@@ -121,7 +121,7 @@ class Lines(ABC):
 
     @abstractmethod
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
-        """The leaves at the distance t, which these stand for where they do not move; and the distance that it really is."""
+        """The leaves at the distance t, with these in place of those that do not move; and the exact distance."""
 
     def points(
         self, wanted: Iterable[tuple[int, float]], fresh: Callable[[], Arrays], distances: list[Any]

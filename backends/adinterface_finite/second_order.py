@@ -25,15 +25,15 @@ from .methods.sampling import Apart, Step
 from .points import Lines
 from .steps import ENOUGH, SMALLEST
 
-#: A second derivative is exact enough at this many times the error of a slope that is; and where it is small beside those
-#: along its two lines, at this part of them.
+#: A second derivative is exact enough at this multiple of the error of an exact enough slope; where it is small compared with
+#: those along its two lines, at this fraction of them.
 SLACK, BESIDE = 50.0, 1e-12
 #: The second difference at a step that is good for mixed derivatives is off by this part at most.
 NEAR = 0.2
 
 
 class Bends(Rounds):
-    """Second differences along lines in lockstep, with the slopes that the same evaluations give."""
+    """Second differences along several lines at once, with the slopes of the same evaluations."""
 
     order, gain = 2, 4.0
     slack, more = SLACK, 6
@@ -65,7 +65,7 @@ class Bends(Rounds):
             return 0.0 * up
         ahead, behind = float(ahead), float(behind)
         moved = ahead - behind
-        tilt = (up - down) / moved * (ahead + behind)  # what a slope makes of distances that rounding left unequal
+        tilt = (up - down) / moved * (ahead + behind)  # the slope's part, if rounding made the distances unequal
         return (up - 2 * self.middle + down - tilt) / ((moved / 2) ** 2 or SMALLEST)
 
     def _firsts(self) -> Array:
@@ -74,7 +74,7 @@ class Bends(Rounds):
             exponents = tuple(state.exponents)
             if len(exponents) < 2:
                 continue
-            # Large steps are taken where second differences are small beside rounding, which says nothing of the slopes.
+            # Large steps are taken where second differences are small compared with rounding, which slopes do not show.
             exponents = tuple([e for e in exponents if e <= 2]) if exponents[-2] <= 2 else exponents[-2:]
             estimate = self._first(state, exponents)
             # Where f is odd around the point its second differences vanish at any step: the slopes need smaller ones.
@@ -114,7 +114,7 @@ class Bends(Rounds):
             self.values_at([(self.states[line], exponent) for line, exponent in missing])
 
 
-#: From the leaves that stand still to those moved along one line by a distance, and along another by another.
+#: From the leaves that do not move to the leaves displaced along one line by a distance, and along another by another.
 Move = Callable[[Arrays, int, float, int, float], list[Any]]
 
 
@@ -156,7 +156,7 @@ class Mixed(Rounds):
                     yield self.move(self.fresh(), i, sign * u, j, sign * v)
 
         up, down = self.split(self.evaluations.vectors(points()))
-        # Where a line itself is not finite, the corners beside it are no use.
+        # Where a line itself is not finite, its corners are not used.
         for n, (state, exponent) in enumerate(wanted):
             keys = self._keys(state.line, exponent)
             if not all(np.isfinite(value).all() for key in keys for value in bends.seen[key][:2]):
@@ -183,7 +183,7 @@ class Mixed(Rounds):
 
 
 class PairsOf(Lines):
-    """Pairs of lines as lines, as far as `Rounds` asks."""
+    """Pairs of lines in the form that `Rounds` takes."""
 
     def __init__(self, bends: Bends, pairs: Sequence[tuple[int, int]]):
         super().__init__(bends.lines.point, len(pairs))

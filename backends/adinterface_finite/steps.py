@@ -1,4 +1,4 @@
-"""Which steps: where they start, where they go next, and when there are enough of them. The numbers behind are all here."""
+"""The choice of steps: where they start, which is next, and when there are enough. All constants of it are here."""
 
 from __future__ import annotations
 
@@ -42,17 +42,20 @@ SMALLEST = 5e-324
 LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
 UNSEEN = 8.0
-#: From this relative error on, if it is so many times what the steps lack and so many times the rounding that is known, the
-#: last step is a test. Its exponent, divided by the order of the derivative: the step shows most of what hides between larger
-#: ones, and has about the rounding of a 3-point rule, whose step is at most ten times larger.
+#: Second differences that grow by so much, while f's own differences fall by less than that, are noise, if these are less than
+#: so many roundings of f's value.
+GROWN, ROUNDINGS = 8.0, 4096.0
+#: From this relative error on, if it exceeds the truncation error and the known rounding by these factors, the last step is a
+#: test. Its exponent, divided by the order of the derivative: the step resolves most changes between larger steps, and has
+#: about the rounding error of a 3-point rule, whose step is at most ten times larger.
 UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -15
 
 
 def grain(values: Sequence[float]) -> float:
-    """Of which power of ten all of these positive numbers are multiples, as printed or tabled ones are; 0 if of none.
+    """The power of ten of which all of these positive numbers are multiples, as printed ones are; 0 if there is none.
 
-    Numbers of a few binary digits do not count: exact arithmetic gives such. Nor do one or two numbers over and over, as of
-    an f that is constant on one side of a kink.
+    Numbers of a few binary digits do not count, since exact arithmetic gives such. Nor do one or two values repeated, as of an
+    f that is constant on one side of a kink.
     """
     top = max(values)
     if not 1e-200 < top < 1e200 or len(set(values)) < min(3, len(values)):
@@ -70,7 +73,7 @@ def grain(values: Sequence[float]) -> float:
 
 
 def coarse(grain: float, slopes: Sequence[float], rounding: Sequence[float], smallest: float) -> float:
-    """This, half of what f's values are rounded to, or 0 along a straight line that rises by so many of it that it is none.
+    """This grain, half of the rounding of f's values; or 0 for a straight line that rises by many grains, which is no rounding.
 
     smallest: the smallest step.
     """
@@ -81,11 +84,26 @@ def coarse(grain: float, slopes: Sequence[float], rounding: Sequence[float], sma
 
 
 def may_be_rounded(values: Array) -> Array:
-    """Where `grain` may find something. values: (lines, steps, outputs), not negative; gives (lines, outputs)."""
+    """Where `grain` may apply. values: (lines, steps, outputs), not negative; returns (lines, outputs)."""
     top = values.max(axis=1)
     finest = values * (10.0 ** (DIGITS - 1 - np.floor(np.log10(top))))[:, None]
     found = (np.abs(finest - np.rint(finest)) <= 2.0**-50 * finest).all(axis=1)
     return np.asarray(found & (top > 0))
+
+
+def noise_shown(slopes: Array, rounding: Array, powers: Array) -> Array:
+    """The noise of f's values where second differences grow from step to step as noise does; 0 elsewhere.
+
+    f rounds terms that are larger than its value, and a second difference divides that by the square of the step.
+    A narrow feature of f grows so, too, but is more than `ROUNDINGS` times the rounding of f's value.
+
+    slopes, rounding: (lines, steps, outputs), with three steps or more. powers: (lines, steps, 1), the steps to the order of
+    the derivative. Gives (lines, outputs), in the units of f.
+    """
+    size, change = np.abs(slopes), np.abs(slopes) * powers
+    last = change[:, -2:].max(axis=1)
+    grows = (size[:, -2:].max(axis=1) > GROWN * size[:, -3]) & (last > change[:, -3] / GROWN)
+    return np.where(grows & (last < ROUNDINGS * (rounding * powers)[:, -1]), last, 0.0)
 
 
 def unit(scale: float) -> float:
@@ -110,17 +128,18 @@ def decide(
     residues: Array | None = None,
     lengths: Array | None = None,
 ) -> list[int | None]:
-    """The exponent of the next step of each of some lines that have the same; None for those that have enough.
+    """The exponent of the next step for lines with the same steps; None for those that have enough.
 
-    slopes, rounding, residues: (lines, steps, outputs). Each output is judged by itself; the one that is worst decides. The
-    rest is as for `next_step`. residues: what the middle of f ahead and behind misses f at the point by, None where f at the
-    point takes part in the slopes; lengths: the steps.
+    slopes, rounding, residues: (lines, steps, outputs). The worst output decides. Other parameters as for `next_step`.
+    residues: the difference of f at the point from the mean of f ahead and behind; None where f at the point is used in the
+    slopes.
+    lengths: the steps.
     """
     if not slopes.shape[2]:
         return [None] * len(slopes)
     errors, value, last = estimate.error, np.abs(estimate.value), np.abs(slopes[:, -1])
     own = np.maximum(value, last)
-    if slopes.shape[2] > 1:  # an output that hardly changes beside its own value need not be known as exactly
+    if slopes.shape[2] > 1:  # an output that hardly changes needs less accuracy
         least = rounding[:, 0] / (ENOUGH * limit)
         if residues is not None and lengths is not None:
             least = np.maximum(least, np.abs(residues[:, -1]) / lengths[:, -1:])
@@ -158,7 +177,7 @@ def _differs(sizes: Sequence[float], bends: Sequence[float], noises: Sequence[fl
 def _by_fit(
     exponents: tuple[int, ...], usual: int | None, missed: bool, alone: bool, below: float, bends: bool, left: int
 ) -> int | None:
-    """The exponent of the next step of a line by what f at the point says, which is not known well enough; else the usual one.
+    """The exponent of a line's next step according to f at the point, if the slope is not accurate enough; else the usual one.
 
     missed, alone, below: as in `Fit`. bends: steps shrink already, since slopes differ. left: evaluations.
     """
@@ -206,7 +225,7 @@ def next_step(
     if _differs(sizes, bends, noises):
         if rest > 2:
             down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
-            if order > 1 and before > last:  # the derivative may be small beside the bend; noise soon hides it
+            if order > 1 and before > last:  # the derivative may be small compared with the bend
                 down = max(down, -1 - rest * (_gap(exponents, power, order, low_bend, low_noise, rest)[0] - 1))
             return low + (min(down, -2) if relative > LOST and steps > 2 else down)
         return low - max(2, _gap(exponents, power, order, low_bend, low_noise, rest)[0])
@@ -235,12 +254,12 @@ def next_step(
 
 
 def _gap(exponents: tuple[int, ...], power: int, order: int, bend: float, noise: float, rest: int) -> tuple[int, float]:
-    """How many powers of two lie between the last steps, so that what they lack and their noise are least together.
+    """How many powers of two lie between the last steps, for the smallest sum of truncation error and noise.
 
-    And what the value that there is lacks by itself.
+    And the truncation error of the present value.
 
-    bend, noise: relative, of the smallest step that there is. rest: how many steps there will be. What an extrapolated value
-    lacks is about the product of what its slopes lack.
+    bend, noise: relative, of the smallest present step. rest: how many steps there will be. The truncation error of an
+    extrapolated value is about the product of those of its slopes.
     """
     low = exponents[-1]
     #: What the smallest step lacks, if errors fall with a power of the step.

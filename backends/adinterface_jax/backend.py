@@ -1,4 +1,4 @@
-"""JAX behind the contract."""
+"""The JAX backend."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from jax.tree_util import register_pytree_node
 
 from adinterface.core.contract.auto import AutoJax
 from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward, Randomness
+from adinterface.core.contract.camps import packages_of
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.notes import note_of
 
@@ -116,21 +117,12 @@ class JaxBackend(Backend):
 
     @classmethod
     def advice(cls, value: object) -> str | None:
-        camps = {base.__module__.partition(".")[0] for base in type(value).__mro__}
-        if "flax" in camps and hasattr(value, "unbind"):
+        if "flax" in packages_of(value) and hasattr(value, "unbind"):
             return (
                 "A bound module of Flax's holds its variables: module, variables = bound.unbind(). Differentiate a function of "
                 "the variables, which calls module.apply(variables, x)."
             )
-        if "keras" not in camps:
-            return None
-        if hasattr(value, "stateless_call"):
-            return (
-                "A Keras model keeps its variables to itself. Differentiate a function of their values, which calls "
-                "model.stateless_call(trainable, non_trainable, x), with trainable = [v.value for v in "
-                "model.trainable_variables]."
-            )
-        return "Pass the value of a Keras variable, variable.value."
+        return None
 
     @classmethod
     def devices_of(cls, executor: Any) -> list[Any] | None:
@@ -145,7 +137,7 @@ class JaxBackend(Backend):
         return [str(device) for device in jax.devices()]
 
 
-#: What JAX says, and what is to be done.
+#: Patterns of JAX's messages, with what the user should do.
 _NO_WAY_BACK = "Reverse-mode differentiation does not work for lax.while_loop"
 _WHILE = (
     "JAX cannot go back through a while_loop, or a fori_loop whose bounds it computes: it would have to keep every step of a "

@@ -1,4 +1,4 @@
-"""Notes on errors of JAX: what the user should know."""
+"""Notes on JAX errors: what the user should know."""
 
 from __future__ import annotations
 

@@ -31,13 +31,13 @@ def warning(compute: Callable[..., Any]) -> Callable[..., Any]:
                 UnrolledWarning,
                 stacklevel=levels_to_the_user("adinterface_jax", "jax"),
             )
-        return compiled(*arrays)  # JAX has kept what it traced
+        return compiled(*arrays)  # JAX has cached the trace
 
     return counted
 
 
 def warn_left(count: int) -> None:
-    """Of code that goes on by numbers, and is left uncompiled."""
+    """The warning for code whose path depends on numbers, and which stays uncompiled."""
     warnings.warn(
         f"f goes on by numbers, and the way that it has taken is {count:,} operations long, which XLA would take minutes to "
         f"compile, for this way alone: its calls run uncompiled, and give the same. If its loop is yours, write it with "

@@ -13,12 +13,10 @@ from backends_table import BACKENDS
 
 from adinterface.doors.namespaces.uses import USES
 
-SMALL = [scenario for scenario in SCENARIOS if scenario not in EXAMPLES]
-
 test_conformance = conformance_tests(BACKENDS["torch"], BACKENDS["autograd"], scenarios=SCENARIOS)
-test_differences = conformance_tests(BACKENDS["finite"], scenarios=SMALL)
+test_differences = conformance_tests(BACKENDS["finite"], scenarios=[each for each in SCENARIOS if each not in EXAMPLES])
 # The steps of differences do not depend on what f is made of, and torch and autograd run these with every change.
-test_differences_of_worked_examples = pytest.mark.sweep(conformance_tests(BACKENDS["finite"], scenarios=EXAMPLES))
+test_differences_of_examples = pytest.mark.sweep(conformance_tests(BACKENDS["finite"], scenarios=EXAMPLES))
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)

@@ -659,6 +659,7 @@ def _demo():
     return demo
 
 
+@pytest.mark.sweep  # the picture of docs/optimisers.md: seconds of compiling
 def test_the_engines_train_along_one_curve():
     demo = _demo()
     found = demo.curves(4, 16, report=lambda line: None)

@@ -12,12 +12,14 @@ import ast
 import contextlib
 import dataclasses
 import doctest
+import importlib
 import importlib.util
 import io
 import os
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -279,11 +281,44 @@ def test_api_page_is_complete() -> None:
     assert not missing, f"docs/api.md lacks {sorted(missing)}"
 
 
+def _examples() -> list[doctest.DocTest]:
+    """The examples in the docstrings of the package."""
+    names = [
+        ".".join(file.relative_to(DOCS.parent).with_suffix("").parts)
+        for file in sorted((DOCS.parent / "adinterface").rglob("*.py"))
+        if re.search(r"^ *>>> ", file.read_text(), re.M)
+    ]
+    modules = [importlib.import_module(name) for name in names]
+    found = [test for module in modules for test in doctest.DocTestFinder(exclude_empty=True).find(module)]
+    return [test for test in found if test.examples]
+
+
+@pytest.mark.parametrize("test", _examples(), ids=lambda test: test.name.rpartition("adinterface.")[2])
+def test_examples_of_docstrings(test: doctest.DocTest) -> None:
+    """They are shown on the API page."""
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=report.append)
+    assert not report, "".join(report)
+
+
+def _prose(page: Path) -> str:
+    """A page without its code, tables and directives."""
+    text = re.sub(r"^(```|:::).*?^(```|:::)$", "", page.read_text(), flags=re.M | re.S)
+    return re.sub(r"^(\s*\||%|\([\w-]+\)=).*$", "", text, flags=re.M)
+
+
+def test_the_documentation_can_be_read() -> None:
+    assert sum(len(_prose(page).split()) for page in [*PAGES, DOCS.parent / "README.md"]) <= 28_000
+
+
 #: Phrases of the old style of this project, for which plain English has a word. Kept by hand.
-RIDDLES = re.compile(
-    r"\b(beside|tells of|goes? on by|of no axes|takes? your word|one behind the other|by way of|dear checks?)\b|"
-    r"\bof (JAX|NumPy|SciPy|torch|autograd)'s\b(?! own)"
+PHRASES = (
+    r"\b(beside|tells? of|goes? on by|of no axes|takes? (your|its) word|one behind the other|by way of|dear checks?|"
+    r"stands? (for|in for|there|where|at)|nobody|somebody|whoever|comes? apart|(is|are) told)\b"
 )
+RIDDLES = re.compile(PHRASES + r"|\bof (JAX|NumPy|SciPy|torch|autograd)'s\b(?! own)")
+#: Folders whose docstrings and comments are in plain English, too.
+PLAIN = ("adinterface/core", "adinterface/rules", "adinterface/fit", "adinterface/tools", "adinterface/spread", "backends")
 
 
 @pytest.mark.parametrize("page", sorted([*DOCS.glob("*.md"), DOCS.parent / "README.md"]), ids=lambda page: page.stem)
@@ -300,4 +335,18 @@ def test_error_messages_are_in_plain_english(folder: str) -> None:
         for part in [part for error in raised for part in ast.walk(error) if isinstance(part, ast.Constant)]:
             if isinstance(part.value, str) and (found := RIDDLES.search(part.value)):
                 riddles.append(f"{file.name}:{part.lineno}: {found[0]}")
+    assert riddles == []
+
+
+@pytest.mark.parametrize("folder", PLAIN)
+def test_docstrings_and_comments_are_in_plain_english(folder: str) -> None:
+    riddles = []
+    for file in sorted((DOCS.parent / folder).rglob("*.py")):
+        text = file.read_text()
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+        docstrings = [ast.get_docstring(node) or "" for node in nodes]
+        comments = [
+            token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT
+        ]
+        riddles += [f"{file.name}: {found[0]}" for part in [*docstrings, *comments] for found in re.finditer(PHRASES, part)]
     assert riddles == []

@@ -59,8 +59,8 @@ def test_there_are_ten_and_each_has_its_picture_and_its_place_on_the_page(galler
         assert f"_static/gallery/{name}.png" in page, name
 
 
-#: Loops of Python that take autograd a second; torch and JAX solve these with every change.
-SLOW = [("predator_prey", "autograd"), ("kalman", "autograd")]
+#: What takes an engine a second: loops of Python, and compiling. The other engines solve these with every change.
+SLOW = [("predator_prey", "autograd"), ("kalman", "autograd"), ("newton", "jax"), ("laplace", "jax")]
 
 
 @pytest.mark.parametrize(

@@ -59,13 +59,15 @@ ALONE = Aux((), OutputStructure(DIFFERENTIATED, ("output",)))
 class Function:
     """The flat function that an engine sees: builds f's arguments, calls f, and flattens its value."""
 
-    __slots__ = ("carried", "f", "fresh", "held", "is_output", "output", "plan", "tells")
+    __slots__ = ("carried", "f", "fresh", "held", "is_output", "output", "plan", "tells", "unmarked")
 
     def __init__(self, plan: Plan, f: Callable[..., Any], carried: Sequence[Any], output: OutputKind):
         self.plan, self.f, self.carried, self.output = plan, f, carried, output
         self.held, self.fresh = plan.held, plan.fresh
         #: Whether the engine records which of f's 0-d arguments are arrays and which are Python numbers.
         self.tells = bool(plan.of_no_axes or (plan.of_python and getattr(f, "asks_for_python_numbers", None) is True))
+        #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
+        self.unmarked = type(plan.library).traced is Library.traced
         #: Whether only arrays in the library of f's arrays may be differentiated.
         self.is_output = plan.library.is_floating if output == "tree" else plan.library.is_real_scalar
 
@@ -95,8 +97,11 @@ class Function:
 
     def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
         plan = self.plan
-        if now().form is not None:
-            with within(now()._replace(form=None)):  # f's own code runs without the form of the calling code
+        state = now()
+        if state.form is not None or (self.unmarked and plan.library not in state.evaluating):
+            evaluating = (*state.evaluating, plan.library) if self.unmarked else state.evaluating
+            # f's own code runs without the form of the calling code.
+            with within(state._replace(form=None, evaluating=evaluating)):
                 return self(*active)
         try:
             if self.tells:

@@ -65,9 +65,10 @@ class Signature:
                     self._static(value, key)
                     continue
                 self.values.append(value)
-                key.append(cls)
-                if handler is not PYTHON:
-                    key.append(handler.signature(value))  # type: ignore[union-attr]
+                if handler is PYTHON:
+                    key.append(cls)
+                else:
+                    key += cls, handler.signature(value)  # type: ignore[union-attr]
                 if held:
                     self.held.append(id(value))
             else:

@@ -11,11 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from .backend import Accuracy
-    from .library import Library
+from typing import Any, NamedTuple
 
 #: Wraps an engine's array in the class that the running code expects; returns other values unchanged.
 Form = Callable[[Any], Any]
@@ -26,8 +22,8 @@ class Ambient(NamedTuple):
 
     #: Records calls and steps, for `explain`, `compare` and the studies: a `Record`, see `record`.
     record: Any = None
-    #: Collects the estimated errors of an engine, for the operator that called it.
-    estimates: list[Accuracy] | None = None
+    #: Collects the estimated errors of an engine, for the operator that called it: a list of `Accuracy`.
+    estimates: Any = None
     #: While set, precision warnings are collected here instead of being issued.
     doubts: list[tuple[float, Callable[[], None]]] | None = None
 
@@ -36,15 +32,18 @@ class Ambient(NamedTuple):
     #: Collects the errors of inner differences, for the outer differences that evaluate f; an engine defines the type.
     level: Any = None
 
-    #: While a rule runs: the library of the engine that differentiates it, if its carried arrays are NumPy arrays. A rule gets
-    #: both, so its namespace must accept both.
-    following: Library | None = None
+    #: While a rule runs: the `Library` of the engine that differentiates it, if its carried arrays are NumPy arrays. A rule
+    #: gets both, so its namespace must accept both.
+    following: Any = None
     #: The 0-d arguments of f that represent NumPy arrays, and those that represent Python numbers. An engine uses one type for
     #: both.
     arrays: Sequence[Any] = ()
     python_numbers: Sequence[Any] = ()
     #: The class in which running NumPy code takes arrays; None outside of such code.
     form: Form | None = None
+
+    #: Each `Library` of an engine that evaluates f and does not mark what it traces, see `Library.traced`.
+    evaluating: tuple[Any, ...] = ()
 
     #: The numbers that decide branches: recorded in an uncompiled run, assumed while code is compiled. See `Decisions`.
     decisions: Any = None

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
+from .ambient import now
 from .errors import ConversionError, NotDifferentiableError, PrecisionError
 from .loops import Loops
 from .rules import Arrays, FlatRule
@@ -206,12 +207,22 @@ class Library(LibraryShortcuts, ABC):
         return self.dtype(x), self.shape(x)
 
     def traced(self, x: Any) -> bool:
-        """Whether an engine traces x, so that converting it to numbers would lose a derivative."""
-        return False
+        """Whether an engine traces x, so that converting it to numbers would lose a derivative.
+
+        An engine whose tracers have a type of their own decides by the type. This default is for engines whose arrays do not
+        show it: it is True for every array of the library, in this thread, while an operator evaluates f on it. True for an
+        array without a derivative costs speed, and refuses code that takes its numbers: NumPy code that calls `float(x)`, rules
+        that capture it. False for an array with a derivative loses the derivative without an error. So an engine that also
+        follows arrays at other times, in a tape of its users or while it compiles, overrides this.
+        """
+        return any(library is self for library in now().evaluating)
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
-        """The numbers of a traced x; None while the engine has not computed them."""
-        return None
+        """The numbers of a traced x; None while the engine has not computed them.
+
+        They are known by default where `traced` is the default, since arrays are then no tracers.
+        """
+        return self.to_numpy(x) if type(self).traced is Library.traced else None
 
     @abstractmethod
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
@@ -316,10 +327,6 @@ class Library(LibraryShortcuts, ABC):
         """
         return rule.value(leaves, carried)
 
-    def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
-        """`function(*arrays)`, of which reverse mode stores only the arrays and evaluates it again; None if not available."""
-        return None
-
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         """The value of a function that the engine cannot trace, as constants of this library.
 
@@ -382,6 +389,9 @@ class NumpyLibrary(Library):
     def owns(self, x: object) -> bool:
         return type(x) is np.ndarray or isinstance(x, (np.generic, np.memmap))
 
+    def traced(self, x: Any) -> bool:
+        return False
+
     def dtype(self, x: Any) -> str:
         return dtype_name(x.dtype)
 
@@ -440,8 +450,8 @@ class NumpyLibrary(Library):
         owner = x
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
-        # Asking for an address takes a microsecond or two. An array that owns its memory stands for it; for the memory of
-        # another library the address does, as it does there.
+        # Reading an address takes a microsecond or two. So the key is the identity of an array that owns its memory; for the
+        # memory of another library it is the address, as in that library.
         return id(owner) if owner.base is None else x.__array_interface__["data"][0]
 
     def is_real_scalar(self, x: Any) -> bool:
@@ -517,6 +527,9 @@ class PythonNumbers(Library):
 
     def owns(self, x: object) -> bool:
         return type(x) in (float, complex, int)
+
+    def traced(self, x: Any) -> bool:
+        return False
 
     def dtype(self, x: Any) -> str:
         return "complex" if type(x) is complex else "float" if type(x) is float else "int"

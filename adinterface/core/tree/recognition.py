@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from ..contract import registry
+from ..contract import camps, registry
 from ..contract.errors import NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import TOLD_BY, NodeType, Same
@@ -67,7 +67,7 @@ def register_node(
             f"registered classes are looked up. Derive a class from it and register that one."
         )
     if cls in _registered:
-        raise ValueError(f"{cls.__qualname__} is registered already; a class has one way to come apart.")
+        raise ValueError(f"{cls.__qualname__} is registered already; a class is flattened in one way.")
     if fields is not None:
         _registered[cls] = Attributes(cls, fields)
     elif flatten is not None and unflatten is not None:
@@ -215,7 +215,9 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
 
 
 def _advice(value: object) -> str | None:
-    return next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None)
+    return next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None) or camps.advice(
+        value
+    )
 
 
 def is_floating_array(value: object) -> bool:

@@ -52,7 +52,7 @@ def extrapolate(
             told &= ~stands_alone(found.above, slopes, steps, residues)
     noisy = calm & told.any(axis=1, keepdims=True)  # by chance one of many outputs is as near as if it were not noisy
     value, error, floor = [np.where(noisy, old, new) for old, new in zip(before[:3], estimate[:3])]
-    # Waves that are short beside the smallest step look like noise. Where that is worth a warning, it counts.
+    # Waves that are short compared with the smallest step look like noise. If that calls for a warning, it counts.
     doubtful = noisy & told & (error > DOUBT * np.abs(value)) & (residues is not None)
     return Estimate(value, np.where(doubtful, np.maximum(error, turn), error), floor, estimate.noise)
 
@@ -76,9 +76,9 @@ def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -
 def missed(found: Windows, slopes: Array, rounding: Array, lengths: Array, residues: Array) -> Array:
     """By how much slopes of the windows are off if what f at the point is missed by lies in a slope; (lines, windows, outputs).
 
-    The middle of f ahead and behind is a series in h^2 with f at the point in front, so it is extrapolated as slopes are. Where
-    that leaves little of it, the step is short beside the length in which f changes, and slopes are off by less. Slopes that
-    differ by rounding alone miss nothing where f fits well, as at the top of an even function.
+    The mean of f ahead and behind is a series in h^2 whose first term is f at the point, so it is extrapolated as slopes are.
+    If the rest is small, the step is short compared with the length over which f changes, and slopes are off by less. Slopes
+    that differ by rounding alone miss nothing where f fits well, as at the top of an even function.
     """
     noise = rounding * lengths[:, :, None]
     off = np.abs(found.weights[found.steps :] @ residues) - SURE * (found.gains[found.steps :] @ noise)

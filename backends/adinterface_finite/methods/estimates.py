@@ -8,7 +8,7 @@ import numpy as np
 
 from ..extrapolation import windows
 from ..neighbours import without_kinks
-from ..steps import ASIDE, BELOW, coarse, decide, grain, may_be_rounded
+from ..steps import ASIDE, BELOW, coarse, decide, grain, may_be_rounded, noise_shown
 from .line_state import LineState
 from .method import Array, Slopes
 from .sampling import Sampling, Step
@@ -25,6 +25,8 @@ class Estimates:
         self.sizes, self.floors = np.zeros(shape, real), np.zeros(shape, real)
         #: Half of what f's values are rounded to, by line and output, as far as it was looked at.
         self.grain: dict[tuple[int, int], float] = {}
+        #: The noise of f's values that second differences showed, in the units of f.
+        self.noise = np.zeros(shape, real)
         #: The lines of which some output looked rounded so far.
         self.rounded = np.full(len(rounds.states), rounds.options.noise is None and self.sizes.dtype == np.float64)
         self.first = rounds.chosen.start
@@ -72,6 +74,10 @@ class Estimates:
             if residues is not None:
                 exactly = np.maximum(exactly, np.abs(residues) * (scales[:, None] / steps)[:, :, None])
         rounding = rounds.rounding(exactly, steps, epsilon)
+        if rounds.order > 1 and len(exponents) > 2:
+            powers = (steps**rounds.order)[:, :, None]
+            self.noise[rows] = np.maximum(self.noise[rows], noise_shown(slopes, rounding, powers))
+            rounding = np.maximum(rounding, self.noise[rows][:, None] / powers)
         grained = self._grained(rows, sizes)
         if grained is not None and residues is not None and len(exponents) == 2:
             for n, k in np.argwhere(grained).tolist():

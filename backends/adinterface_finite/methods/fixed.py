@@ -29,7 +29,7 @@ class Fixed(Method):
         self.kind, self.step, self.noise, self.depth = kind, step, noise, depth
         self.order = order or (2 if kind == "central" else 1)
         self.nodes, weights = stencil(kind, self.order)
-        #: The nodes beside the point, and what the distances there are multiplied by for their mean step; the weights.
+        #: The nodes other than the point, and the factors from their distances to the mean step; the weights.
         self.beside = [node for node in self.nodes if node]
         self.shares = np.array([1 / node for node in self.beside]) / len(self.beside)
         self.weights = np.array([weight for node, weight in zip(self.nodes, weights) if node])
@@ -73,7 +73,7 @@ class Fixed(Method):
         else:  # a number that does not move has no slope
             slopes = np.divide(weighted, lengths, out=np.zeros_like(weighted), where=lengths != 0)
         if not is_heard(evaluations.level, 1, self.estimates):
-            return Slopes(slopes, slopes, slopes, slopes)  # nobody asks how exact they are
+            return Slopes(slopes, slopes, slopes, slopes)  # their accuracy is not used
         sizes = np.abs(values).max(axis=1)
         if here is not None:
             sizes = np.maximum(sizes, np.abs(here))

@@ -55,7 +55,7 @@ class LineState:
         return self.unit * size_of_step(exponent) >= FEW * self.least
 
     def kept(self) -> tuple[list[Any], ...]:
-        """What is known of each step beside its exponent."""
+        """The record of each step, without its exponent."""
         return self.slopes, self.sizes, self.middles
 
     def begin_again(self, unit: float, scale: float) -> None:

@@ -50,7 +50,7 @@ class Sampling:
     def __init__(self, options: Options, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]):
         self.options, self.evaluations, self.lines, self.chosen, self.fresh = options, evaluations, lines, chosen, fresh
         self.level, self.most = evaluations.level, options.most + self.more
-        #: Whether nobody takes differences of these derivatives. Asked here: while f is evaluated for them it would seem so.
+        #: Whether no outer differences use these derivatives. Read here: it changes while f is evaluated for them.
         self.outermost = enclosing() is None
         factor = 1.0 if options.step is None else options.step / START
         bounded, scale = lines.point.bounded, lines.scale
@@ -77,7 +77,7 @@ class Sampling:
         if not (all(finite_up) and all(finite_down)) and self.not_finite is None and not self._alive(up, down):
             self.not_finite = self.find_not_finite()
             finite_up, finite_down = self._finite(up), self._finite(down)
-        with np.errstate(all="ignore"):  # of what is not finite, at which nobody looks
+        with np.errstate(all="ignore"):  # non-finite values, which are not used
             found, sizes = self.derivatives(steps, up, down, apart), np.maximum(np.abs(up), np.abs(down))
             middles = self.middles(found, up, down, apart)
         for n, (state, exponent) in enumerate(steps):

@@ -312,6 +312,22 @@ def test_second_derivatives_are_as_exact_as_rounding_allows(name):
     assert not {which: e for which, e in errors.items() if e > limits.get(which, 2e-9)}
 
 
+@pytest.mark.parametrize("x", [0.05, 0.136, 0.22, 0.3])
+def test_second_differences_that_grow_as_noise_does_are_not_followed(x):
+    """f rounds terms of size 1, and its value is 0.02: rounding is 50 times what the value alone tells."""
+    offset = np.array([-0.1, -0.8], dtype=np.float32)
+
+    def f(a):
+        xp = array_namespace(a)
+        inner = xp.cos(a * 0.5) + offset
+        return xp.sum((xp.cos(inner * 1.5) + offset + offset)[..., 0])
+
+    point = np.array(x, dtype=np.float32)
+    np.testing.assert_allclose(
+        second_derivative(f, AutoFiniteDifferences(), point), second_derivative(f, AutoAutograd(), point), rtol=0.05
+    )
+
+
 # Estimates -----------------------------------------------------------------------------------------------------------
 
 

@@ -47,8 +47,8 @@ UNSEEN = 8.0
 GROWN, ROUNDINGS = 8.0, 4096.0
 #: From this relative error on, if it exceeds the truncation error and the known rounding by these factors, the last step is a
 #: test. Its exponent, divided by the order of the derivative: the step resolves most changes between larger steps, and has
-#: about the rounding error of a 3-point rule, whose step is at most ten times larger.
-UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -15
+#: about the rounding error of a 3-point rule, whose step is about three times larger.
+UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -14
 
 
 def grain(values: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adinterface import BackendError, NumpyCodeError, PrecisionError, PrecisionWarning, RuleError
+from adinterface import BackendError, ConversionError, NumpyCodeError, PrecisionError, PrecisionWarning, RuleError
 
 from .. import laws
 from ..accuracy import differentiates, tolerance
@@ -60,7 +60,10 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
 
     Raises NotSmooth where the reference itself is not to be trusted, TypeError for a part that it cannot compare.
     """
-    case = trial.case(call)
+    try:
+        case = trial.case(call)
+    except PrecisionError:  # the engine has no arrays of a dtype of the trial
+        return Judgement([], 0, None, refused=True)
     models = {part: laws.models_of(case, part) for part in case.forms}
     allowed = rtol(trial, call)
     for order in range(1, trial.operation.order + 1):
@@ -100,8 +103,12 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
 
 def _documented(error: Exception, trial: Trial, call: Call) -> bool:
     """Whether a refusal is right: what it names cannot be differentiated, or not exactly, there."""
-    if isinstance(error, PrecisionError):  # differences that say that they cannot
-        return not _exact(call)
+    if isinstance(error, PrecisionError):  # differences that say that they cannot, and engines without the dtype
+        return not _exact(call) or "nothing is narrowed silently" in str(error)
+    if isinstance(error, ConversionError):  # an engine without rules, and code outside of it
+        return "no way to be told its derivative" in str(error)
+    if isinstance(error, AttributeError):  # a function that the engine does not have
+        return str(error).startswith("The namespace of ")
     if isinstance(error, BackendError):  # what the engine is known to get wrong
         return "/issues/" in str(error)
     if "captured" in trial.program.kinds:  # a constant of the engine in code of the host has a note of the engine

@@ -222,7 +222,7 @@ def next_step(
     low_noise, high_noise = 2 * noises[-1] / last, 2 * noises[1] / last
     relative = error / top if top else 0.0
     rest = left // 2
-    if _differs(sizes, bends, noises):
+    if low_bend > 10 * GOOD and low_bend > 8 * low_noise:
         if rest > 2:
             down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
             if order > 1 and before > last:  # the derivative may be small compared with the bend

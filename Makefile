@@ -44,7 +44,7 @@ docs: $(VENV)/.test-ready ## build the documentation into docs/_build/html; warn
 check: $(VENV)/.test-ready ## only the tests, without sweeps; what JAX compiles is kept in .cache for the next run
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
-sweeps: $(VENV)/.test-ready ## what `make test` leaves out: special functions, programs, packages, random sparse functions
+sweeps: $(VENV)/.test-ready ## what `make test` leaves out: special functions, programs, packages, larger examples on JAX
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m sweep
 
 # What runs in a subprocess, and each engine's own threads, is not measured.

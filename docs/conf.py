@@ -1,13 +1,20 @@
 """Sphinx configuration: `sphinx-build -W -b html docs docs/_build/html`."""
 
+import ast
 import dataclasses
 import inspect
 import re
+from pathlib import Path
 from typing import Any
+
+from docutils import nodes
 
 import adinterface
 
 project = "adinterface"
+SUMMARY = (
+    "Differentiate any Python function with any engine: JAX, PyTorch, autograd or finite differences, behind one contract."
+)
 author = "The adinterface authors"
 project_copyright = author
 release = version = adinterface.__version__
@@ -16,7 +23,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
 exclude_patterns = ["_build", "demo"]
 nitpicky = False
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
@@ -67,5 +74,74 @@ def _from_plain_text(app: Any, what: str, name: str, obj: Any, options: Any, lin
     lines[:] = "\n".join(lines).split("\n")
 
 
+SIGNATURES = Path(adinterface.__file__).parent / "core" / "operators" / "signatures.pyi"
+_DECORATOR = re.compile(r'^@typed\["signatures\.(\w+)"\]', re.M)
+
+
+def _overloads() -> dict[str, list[ast.FunctionDef]]:
+    """The overloads of each class of `signatures.pyi`."""
+    classes = [node for node in ast.parse(SIGNATURES.read_text()).body if isinstance(node, ast.ClassDef)]
+    return {cls.name: [node for node in cls.body if isinstance(node, ast.FunctionDef)] for cls in classes}
+
+
+OVERLOADS = _overloads()
+#: The parameters of an overload with one argument x of f.
+ALONE = {"f", "backend", "x", "x0", "v"}
+
+
+def _shown(overload: ast.FunctionDef) -> str | None:
+    """An overload of at most one argument of f, without the types that all overloads share; None for the others."""
+    args = overload.args.posonlyargs[1:]  # without self
+    types = {arg.arg: ast.unparse(arg.annotation) for arg in args if arg.annotation}
+    returned = types.get("f", "").removeprefix("Callable[..., ").removesuffix("]")
+    kinds = [types[name] for name in types if re.fullmatch(r"x0?", name)]
+    if types.get("backend") != "AutoBackend" or returned == "Never" or len(kinds) != 1 or not types.keys() <= ALONE:
+        return None
+    function = "f" if returned == "Any" else f"f -> {returned}"
+    middle = ", v" if "v" in types else ""
+    return f"({function}, x: {kinds[0]}{middle}) -> {ast.unparse(overload.returns)}"  # type: ignore[arg-type]
+
+
+def _with_types(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Adds the overloads of an operator for one argument, from `signatures.pyi`."""
+    if what != "function" or not (found := _DECORATOR.search(inspect.getsource(inspect.unwrap(obj)))):
+        return
+    shown = [_shown(overload) for overload in OVERLOADS[found[1]]]
+    rows = list(dict.fromkeys(row.replace("np.ndarray[Any, Any]", "np.ndarray") for row in shown if row))
+    if rows:
+        lines += ["", "Types of the result, for one argument x of f:", "", ".. code-block:: text", ""]
+        lines += [f"   {row}" for row in rows]
+
+
+def _write_llms(app: Any, exception: Exception | None) -> None:
+    """Writes `llms.txt`: each page with its first sentence, by part of the documentation."""
+    if exception is not None or app.builder.format != "html":
+        return
+    text = [f"# {project}", "", f"> {SUMMARY}", ""]
+    for part in app.env.toctree_includes["index"]:
+        text += [f"## {app.env.titles[part].astext()}", ""]
+        for page in app.env.toctree_includes.get(part, []):
+            title = app.env.titles[page].astext()
+            text.append(f"- [{title}](_sources/{page}.md.txt): {_first_sentence(app, page)}")
+        text.append("")
+    (Path(app.outdir) / "llms.txt").write_text("\n".join(text))
+
+
+def _first_sentence(app: Any, page: str) -> str:
+    """The first sentence of a page."""
+    paragraph = next(iter(app.env.get_doctree(page).findall(nodes.paragraph)))
+    return re.split(r"(?<=[.?])\s", " ".join(paragraph.astext().split()))[0].rstrip(":.")
+
+
+def _mark_numbers(app: Any, doctree: nodes.document) -> None:
+    """Gives table cells of numbers a class, by which the style sheet keeps each on one line."""
+    for entry in doctree.findall(nodes.entry):
+        if re.fullmatch(r"[\d.,e+\-x%µms ]+( to [\d.,]+)?", entry.astext()):
+            entry["classes"].append("number")
+
+
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _from_plain_text)
+    app.connect("autodoc-process-docstring", _with_types)
+    app.connect("doctree-read", _mark_numbers)
+    app.connect("build-finished", _write_llms)

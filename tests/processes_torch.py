@@ -22,7 +22,6 @@ from adinterface import (
     Constant,
     Duplicated,
     Each,
-    Training,
     batched,
     derivative,
     diagonal_hessian,
@@ -34,11 +33,10 @@ from adinterface import (
     prepare,
     pullback,
     pushforward,
-    torch_optim,
     tree,
-    update,
     value_and_gradient,
 )
+from adinterface.fit import Training, from_torch_optim, update
 
 BACKEND = AutoTorch()
 
@@ -478,7 +476,7 @@ def plain_calls_beside_a_group_are_what_they_are_without(here):
 @test
 def training_writes_no_grads(here):
     for model in (here.wrapped(), here.sharded()):
-        steps = Training(loss, BACKEND, torch_optim(torch.optim.SGD, model, lr=0.1))
+        steps = Training(loss, BACKEND, from_torch_optim(torch.optim.SGD, model, lr=0.1))
         steps(*[x.value for x in here.mine])
         assert all(p.grad is None for p in model.parameters())
 

@@ -8,18 +8,8 @@ from adinterface_conformance.scenarios.building import array, scalar
 from adinterface_studies.scenarios.zoo import row
 from adinterface_studies.scenarios.zoo_functions import POINT, sine
 
-from adinterface import (
-    Constant,
-    array_namespace,
-    gradient,
-    ignore_derivatives,
-    non_differentiable,
-    pullback,
-    pushforward,
-    rule,
-    scalar_rule,
-    value_and_gradient,
-)
+from adinterface import Constant, array_namespace, gradient, pullback, pushforward, rule, value_and_gradient
+from adinterface.rules import ignore_derivatives, non_differentiable, scalar_rule
 
 
 @rule

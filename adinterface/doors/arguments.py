@@ -28,7 +28,7 @@ def require_arguments(caller: str, f: Callable[..., Any], count: int) -> None:
 
 
 def fitting(value: Any, dtype: str, shape: Sequence[int | None]) -> Any:
-    """The value as an array of NumPy's of this dtype and shape, in which None stands for any size.
+    """The value as a NumPy array of this dtype and shape, in which None is any size.
 
     None for a value of another shape, and for one that would lose more than precision, as a complex one would.
     """

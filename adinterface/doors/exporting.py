@@ -1,7 +1,7 @@
 """`Prepared.export`: a prepared call as a file that loads without this package and without the code of f.
 
-The file takes the leaves of the arguments, one array each, and returns the leaves of the results. A manifest beside it says
-which leaf is which.
+The file takes the leaves of the arguments, one array each, and returns the leaves of the results. A manifest next to it
+lists the leaves.
 """
 
 from __future__ import annotations

@@ -1,6 +1,32 @@
 """From a gradient to a trained model: other people's optimisers and solvers on any tree and any backend.
 
-`tree` has the arithmetic of trees, which is `adinterface.tree` to users. Nothing else here is imported by `import adinterface`:
-SciPy, and what an engine's own optimisers need, come when they are asked for. It stands above the operators, and may import
-whatever they may, and the value `AutoSparse`. Nothing imports it, except that engines import `parameters` for their optimisers.
+`tree` has the arithmetic of trees, which is `adinterface.tree` to users. `import adinterface` imports none of it, and SciPy and
+an engine's optimisers are imported when they are used. It may import core and the value `AutoSparse`. Only doors import it, and
+engines import `parameters` for their optimisers.
 """
+
+from . import tree as tree
+from .differential_equations import solve_bvp, solve_ivp
+from .flat import Flat, flat
+from .optimisers import HoldingOptimiser, Optimiser, from_optax, from_torch_optim
+from .solvers import curve_fit, find_root, least_squares, minimize
+from .training import Training
+from .update import update
+
+__all__ = [
+    "Flat",
+    "HoldingOptimiser",
+    "Optimiser",
+    "Training",
+    "curve_fit",
+    "find_root",
+    "flat",
+    "from_optax",
+    "from_torch_optim",
+    "least_squares",
+    "minimize",
+    "solve_bvp",
+    "solve_ivp",
+    "tree",
+    "update",
+]

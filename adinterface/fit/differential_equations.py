@@ -22,7 +22,7 @@ from .solvers import require_dense, scipy
 from .tree.mapping import require_leaf
 from .tree.vectors import as_matrix
 
-#: SciPy's methods of `solve_ivp` that ask for a Jacobian.
+#: Methods of `solve_ivp` that use a Jacobian.
 _IMPLICIT = ("Radau", "BDF", "LSODA")
 
 
@@ -40,19 +40,19 @@ def solve_ivp(
 ) -> Any:
     """`scipy.integrate.solve_ivp` of `dy/dt = f(t, y, *constants)` for a nested state y.
 
-    The implicit methods (`Radau`, `BDF`, `LSODA`) get the backend's Jacobian: with `AutoSparse` a sparse one, which LSODA does
-    not take. f returns a tree like y. events: functions of t
-    and the nested state. Returns SciPy's result: `y` is a tree like y0 whose arrays have the time as one more axis, the last;
-    `sol(t)`, with `dense_output=True`, gives the state. `vector` is SciPy's own `y`, of shape `(n, times)`.
+    The implicit methods (`Radau`, `BDF`, `LSODA`) get the backend's Jacobian; with `AutoSparse` it is sparse, which LSODA does
+    not take. f returns a tree like y. events: functions of t and the nested state. Returns SciPy's result: `y` is a tree like
+    y0 whose arrays have time as their last axis; `sol(t)`, with `dense_output=True`, returns the state. `vector` is SciPy's own
+    `y`, of shape `(n, times)`.
 
-    Raises TreeError, with the path, where f returns a tree of another structure or shape than y, OutputError where it returns
-    another number of numbers, BackendError for `AutoSparse` with `LSODA`, TypeError for `jac=` and `args=`.
+    Raises TreeError, with the path, if f returns a tree of another structure or shape than y; OutputError for another count of
+    numbers; BackendError for `AutoSparse` with `LSODA`; TypeError for `jac=` and `args=`.
     """
     for name in ("jac", "args", "vectorized"):
         if name in options:
             raise TypeError(f"solve_ivp: leave {name}= out. The Jacobian is the backend's; further arguments of f follow y0.")
     integrate = scipy("integrate", "solve_ivp")
-    # t stands first in f, y in everything that is differentiated.
+    # t is the first argument of f, y the first of the differentiated functions.
     problem = Flat(lambda y, t, *others: f(t, y, *others), backend, y0, (0.0, *constants), {})
     problem.packing.require_real("solve_ivp")
     problem._rows = Rows(y0, "y")

@@ -22,15 +22,15 @@ from ..sparse.auto import AutoSparse
 from .evaluate import Evaluate
 from .packing import Packing, Rows, Vector, pack
 
-#: From which part of the largest derivative on the way an estimated error is told of.
+#: From this fraction of the largest derivative so far on, an estimated error causes a warning.
 DOUBTFUL = 1e-4
 
 
 class Flat:
     """A function of a nested model as functions of one float64 vector of shape `(n,)`; made by `flat`.
 
-    Each is prepared when it is first called. Value and derivative at one point come from one call of the operator, whichever
-    is asked for first; `evaluations` counts the calls that evaluate f.
+    Each is prepared at its first call. Value and derivative at one point come from one call of the operator; `evaluations`
+    counts the calls that evaluate f.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Flat:
         if isinstance(backend, AutoSparse) and backend.format == "native":
             backend = replace(backend, format="csr")
         self.backend = backend
-        # Each point has a model of its own, so what f writes into one would reach no other.
+        # Each point has its own model, so f's changes in one would not reach another.
         self._pure = f if next(stateful((start, *constants), kwargs), None) is None else Unchanging(f, "solvers")
         self._holds = bool(held_state(start))
         #: The further arguments of f, whose numbers may be set anew before a call.
@@ -50,7 +50,7 @@ class Flat:
         #: The start as a vector.
         self.x0: Vector = self.packing.start()
         #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.
-        self.evaluations = self.second_evaluations = 0
+        self.evaluations = 0
         self._prepared: dict[Any, Prepared] = {}
         #: What f must return a tree like, in whose order its numbers are then; None for any.
         self._rows: Rows | None = None
@@ -58,9 +58,9 @@ class Flat:
         self._steepest = 0.0
         #: The last point, and what was computed there: a value and a derivative.
         self._last: tuple[bytes, Any, Any] | None = None
-        #: Whether `fun` and `residuals` compute the derivative too where the one of the point before was asked. It is for
-        #: solvers that ask for it at nearly every point, and saves them an evaluation of f. A Jacobian is then kept until the
-        #: next point, and may not be written to.
+        #: Whether `fun` and `residuals` compute the derivative too, if that of the previous point was used. It saves an
+        #: evaluation of f for solvers that need it at nearly every point. A Jacobian is then kept until the next point, and
+        #: must not be written to.
         self.foresees = False
         self._asked = True
 
@@ -71,7 +71,7 @@ class Flat:
         return other
 
     def unravel(self, x: Any) -> Any:
-        """The model with these numbers; each leaf has its own type, library, dtype and device."""
+        """The model with these numbers, each leaf with its type, library, dtype and device."""
         return self.packing.unpacked(_vector(x, self.packing.size))
 
     def ravel(self, model: Any) -> Vector:
@@ -109,19 +109,17 @@ class Flat:
             size = float(np.maximum.reduce(np.abs(known[2]), initial=0.0))
             self._steepest = max(self._steepest, size)
             for relative, tell in doubts:
-                # Where a solver ends the gradient vanishes, and any error is large beside it.
+                # At a solver's solution the gradient vanishes, so any error is relatively large.
                 if relative * size > DOUBTFUL * self._steepest:
                     tell()
         return known
 
     def hess(self, x: Any) -> Any:
-        """The Hessian as a matrix of shape `(n, n)`: of SciPy's sparse ones if the backend is `AutoSparse`."""
-        self.second_evaluations += 1
+        """The Hessian as a matrix of shape `(n, n)`; a SciPy sparse matrix if the backend is `AutoSparse`."""
         return self.packing.hessian(self._call(hessian, self.unravel(x)))
 
     def hessp(self, x: Any, p: Any) -> Vector:
         """The Hessian times a vector, without forming it."""
-        self.second_evaluations += 1
         return self.packing.gradient((self._call(hvp, self.unravel(x), self.unravel(p)),))
 
     def value(self, x: Any) -> Any:
@@ -139,7 +137,7 @@ class Flat:
         return pack(value, "residuals") if self._rows is None else self._rows.pack(value, "residuals")
 
     def jacobian(self, x: Any) -> Any:
-        """The Jacobian of such an f as a matrix of shape `(m, n)`: of SciPy's sparse ones if the backend is `AutoSparse`."""
+        """The Jacobian of such an f as a matrix of shape `(m, n)`; a SciPy sparse matrix if the backend is `AutoSparse`."""
         self._asked = True
         return self._residuals_and_jacobian(x)[1]
 
@@ -184,17 +182,18 @@ class Flat:
 def flat(f: Callable[..., Any], backend: AutoBackend, start: Any, /, *constants: Any, **kwargs: Any) -> Flat:
     """f of a nested model as functions of one vector, for any solver or sampler: `fun`, `jac`, `hess`, `hessp`, ...
 
-    start: any tree; `x0` is its vector, in the order of `tree.ravel` (complex leaves as their real, then their imaginary
-    parts; an array that stands at several places once), and `unravel(x)` a tree like it. constants, kwargs: further arguments
-    of f, never differentiated; `Constant` may be left out.
+    start: any tree; `x0` is its vector, in the order of `tree.ravel` (complex leaves as their real, then their imaginary parts;
+    an array at several places once), and `unravel(x)` a tree like it. constants, kwargs: further arguments of f, never
+    differentiated; `Constant` may be left out.
 
     f returns a real scalar (or a tuple or dict that begins with it) for `fun`, `jac`, `fun_and_jac`, `hess` and `hessp`, an
-    array or a tree of arrays for `residuals` and `jacobian`. All are plain functions of NumPy vectors in 64 bits that return
-    such, where `gradient` itself returns a tuple with an entry for each argument, which SciPy does not take. With
-    `AutoSparse`, `hess` and `jacobian` return one sparse matrix of SciPy for all leaves.
+    array or a tree of arrays for `residuals` and `jacobian`. All are functions from NumPy vectors in 64 bits to NumPy arrays,
+    as SciPy needs. With `AutoSparse`, `hess` and `jacobian` return one SciPy sparse matrix for all leaves.
+
 
     >>> import numpy as np
-    >>> from adinterface import AutoFiniteDifferences, flat
+    >>> from adinterface import AutoFiniteDifferences
+    >>> from adinterface.fit import flat
     >>> problem = flat(lambda m: m["a"] ** 2 + (m["b"] ** 2).sum(), AutoFiniteDifferences(), {"a": 1.0, "b": np.ones(2)})
     >>> problem.x0, problem.jac(problem.x0).round(6)
     (array([1., 1., 1.]), array([2., 2., 2.]))
@@ -227,7 +226,7 @@ def _vector(x: Any, size: int) -> Vector:
 
 
 def first(value: Any) -> Any:
-    """The scalar of what f returns, which may be a tuple or dict that begins with it."""
+    """The scalar of f's value, which may be a tuple or dict that begins with it."""
     if isinstance(value, dict):
         value = next(iter(value.values()))
     elif isinstance(value, tuple):

@@ -38,7 +38,7 @@ class Lagrangian:
         self._flat = Flat(self._value, backend, start, (1.0, self._parts(np.zeros(self.size)), *constants), {})
 
     def hessian(self, x: Vector, multipliers: Vector, factor: float) -> Any:
-        """The Hessian as a matrix of shape `(n, n)`: of SciPy's sparse ones if the backend is `AutoSparse`."""
+        """The Hessian as a matrix of shape `(n, n)`; a SciPy sparse matrix if the backend is `AutoSparse`."""
         if not self._found:
             # A pattern that is probed must see all of g, which multipliers of zero would hide.
             self._found = True
@@ -55,7 +55,7 @@ class Lagrangian:
         return total
 
     def _parts(self, multipliers: Vector) -> list[Any]:
-        """What stands beside each leaf of g."""
+        """The other entries for each leaf of g."""
         parts = [multipliers[start:stop] for start, stop in zip(self._starts, self._starts[1:])]
         return [float(part[0]) if shape == () else part.reshape(shape) for part, shape in zip(parts, self._shapes)]
 

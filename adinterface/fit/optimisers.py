@@ -1,4 +1,4 @@
-"""Other people's optimisers: the doors to what the backends bring for them."""
+"""Optimisers of other libraries: the entry points to those that the backends provide."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
 
 class Optimiser(Protocol):
-    """An optimiser whose state is a tree: what `optax` gives. Any object with these methods can stand in its place."""
+    """An optimiser whose state is a tree: the result of `from_optax`. Any object with these methods can replace it."""
 
     def init(self, model: Any) -> Any:
         """The state at the start."""
 
     def update(self, gradient: Any, state: Any, model: Any = None, **extra: Any) -> tuple[Any, Any]:
-        """`(updates, state)`: what is to be added to the model, and the next state."""
+        """`(updates, state)`: the updates to add to the model, and the next state."""
 
     def step(self, gradient: Any, state: Any, model: Any, **extra: Any) -> tuple[Any, Any]:
         """`(model, state)` after one step."""
 
 
 class HoldingOptimiser(Protocol):
-    """An optimiser that holds its state, and the model: what `torch_optim` gives."""
+    """An optimiser that holds its state and the model: the result of `from_torch_optim`."""
 
     @property
     def model(self) -> Any:
-        """The model as it is now."""
+        """The current model."""
 
     def step(self, gradient: Any = None, *, closure: Callable[[Any], Any] | None = None) -> Any:
         """The model after one step."""
@@ -42,41 +42,41 @@ class HoldingOptimiser(Protocol):
         """Continue from such a state."""
 
 
-def optax(transform: Any, *, jit: bool = True) -> Optimiser:
-    """An Optax transformation as an optimiser of any tree, whatever the backend of its gradients.
+def from_optax(transform: Any, *, jit: bool = True) -> Optimiser:
+    """An Optax transformation as an optimiser of any tree, for gradients of any backend.
 
-    `optimiser = optax(optax_library.adam(1e-3))`, `state = optimiser.init(model)`, then in each step `model, state =
-    optimiser.step(gradient, state, model)`; `optimiser.update(gradient, state, model)` gives `(updates, state)`, as Optax does.
+    `optimiser = from_optax(optax.adam(1e-3))`, `state = optimiser.init(model)`, then in each step `model, state =
+    optimiser.step(gradient, state, model)`; `optimiser.update(gradient, state, model)` returns `(updates, state)`, as in Optax.
     The gradient may be the tuple that `gradient(loss, backend, model, Constant(x))` returned.
 
-    Each leaf of the model keeps its type, library and dtype: a Python float stays one, 64 bits stay 64 without JAX's global
-    switch. Optax sees the model itself where JAX knows its classes; a dataclass, or a module, is a dict by field there, and
-    masks and labels are written so. An array that stands at several places is one parameter. The state is Optax's own, of
-    NumPy arrays (of JAX's, for a model of such), and can be pickled.
+    Each leaf of the model keeps its type, library and dtype; 64 bits stay 64 without JAX's global switch. Optax gets the model
+    itself where JAX knows its classes; a dataclass or a module becomes a dict by field, also in masks and labels. An array at
+    several places is one parameter. The state is Optax's, with NumPy arrays (JAX arrays for a model of JAX arrays), and can be
+    pickled.
 
-    jit: JAX compiles the step, once for each structure; False runs it eagerly.
-    Complex leaves go as they are: Optax's own users conjugate the gradients of JAX, ours already point uphill.
+    jit: whether JAX compiles the step, once for each structure.
+    Complex gradients need no conjugation: ours point uphill, while those of JAX must be conjugated for Optax.
 
-    Raises TypeError for what is no transformation, MissingEngineError without JAX, TreeError for a gradient that does not
+    Raises TypeError for anything but a transformation, MissingEngineError without JAX, TreeError for a gradient that does not
     match.
     """
     return _made("optax", transform, jit=jit)  # type: ignore[no-any-return]
 
 
-def torch_optim(
+def from_torch_optim(
     optimiser: Callable[..., Any], model: Any, /, *, share_memory: bool = False, **options: Any
 ) -> HoldingOptimiser:
-    """An optimiser of torch's, such as `torch.optim.Adam`, around the leaves of any tree, whatever the backend.
+    """A torch optimiser, such as `torch.optim.Adam`, on the leaves of any tree, for gradients of any backend.
 
-    `optimiser = torch_optim(torch.optim.Adam, model, lr=1e-3)`, then in each step `model = optimiser.step(gradient)`. A module
-    is written into, as torch optimisers do, and returned. Any other tree is copied: `step` returns a new one like it, each
-    leaf of its type, library and dtype. `optimiser.optimizer` is torch's own, for schedulers and hooks; `state_dict()` and
-    `load_state_dict(state)` are its, and can be pickled.
+    `optimiser = from_torch_optim(torch.optim.Adam, model, lr=1e-3)`, then in each step `model = optimiser.step(gradient)`. A
+    module is updated in place and returned. Any other tree is copied: `step` returns a new one like it, each leaf with its
+    type, library and dtype. `optimiser.optimizer` is the torch optimiser, for schedulers and hooks; `state_dict()` and
+    `load_state_dict(state)` work as in torch, and the state can be pickled.
 
-    options: those of torch's optimiser. share_memory: NumPy arrays and tensors are written into in place, as well.
-    An array that stands at several places of the model is one parameter; a leaf whose gradient is None is skipped.
+    options: those of torch's optimiser. share_memory: whether NumPy arrays and tensors are updated in place, too.
+    An array at several places of the model is one parameter; a leaf with gradient None is skipped.
 
-    Raises TypeError for what is no class of optimisers, MissingEngineError without torch, TreeError for a gradient that does
+    Raises TypeError for anything but an optimiser class, MissingEngineError without torch, TreeError for a gradient that does
     not match.
     """
     return _made("torch_optim", optimiser, model, share_memory=share_memory, **options)  # type: ignore[no-any-return]
@@ -90,4 +90,4 @@ def _made(name: str, *given: Any, **options: Any) -> Any:
     return backend_class(chosen[0].name).optimiser(name)(*given, **options)
 
 
-__all__ = ["HoldingOptimiser", "Optimiser", "optax", "torch_optim"]
+__all__ = ["HoldingOptimiser", "Optimiser", "from_optax", "from_torch_optim"]

@@ -22,7 +22,7 @@ Vector = np.ndarray[Any, np.dtype[np.float64]]
 class Packing:
     """Models like the given one as float64 vectors of shape `(n,)`, in the order of `tree.ravel`.
 
-    A complex leaf takes its real parts and then its imaginary parts; an array that stands at several places stands once.
+    A complex leaf takes its real parts and then its imaginary parts; an array at several places is in the vector once.
     """
 
     def __init__(self, model: Any):
@@ -56,9 +56,9 @@ class Packing:
         return self._concatenated(self.parameters.gradients(gradient, name))
 
     def like(self, other: Any, name: str, missing: float) -> Vector:
-        """A tree like the model as a vector: a number stands for a whole array, None for `missing`.
+        """A tree like the model as a vector: a number fills a whole array, None gives `missing`.
 
-        Raises TreeError, with the path, where it has another structure, or an array of another shape.
+        Raises TreeError, with the path, for another structure, or an array of another shape.
         """
         if other is None or type(other) in (float, int):
             return np.full(self.size, missing if other is None else float(other))
@@ -70,7 +70,7 @@ class Packing:
         return vector
 
     def unpacked(self, vector: Vector) -> Any:
-        """The model with the numbers of a vector: each leaf of its type, library, dtype and device, and of its own memory."""
+        """The model with the numbers of a vector, each leaf with its type, library, dtype and device, and memory of its own."""
         if self.bare:
             return np.array(vector).reshape(self.shapes[0])
         taken: set[int] = set()
@@ -89,7 +89,7 @@ class Packing:
 
     def jacobian(self, blocks: Any, value: Any, constants: tuple[Any, ...] = ()) -> Any:
         """What `jacobian` returned for f's value, as a matrix of shape `(m, n)`; sparse if the blocks are."""
-        # The result and the model are one leaf each where the block stands alone.
+        # The result and the model are one leaf each if the block is alone.
         single = _is_sparse(blocks[0]) if type(blocks) is tuple else False
         return self._folded(_matrix(blocks[0] if single else as_matrix(blocks, value, (self.model, *constants))))
 
@@ -144,18 +144,18 @@ class Packing:
 
 
 class Rows:
-    """What f must return a tree like: dy/dt like y, a fit like the data.
+    """The structure that f must return: dy/dt like y, a fit like the data.
 
-    Numbers are matched by their place, not by their order. An array of one axis and a list of numbers may stand for each other.
+    Numbers are matched by their place, not by their order. A 1-d array and a list of numbers may replace each other.
     """
 
     def __init__(self, example: Any, name: str):
         self.example, self.name, self._parameters = example, name, Parameters(example)
 
     def matches(self, value: Any, what: str) -> bool:
-        """Whether `value` has the places of the example; False for a row of numbers beside another.
+        """Whether `value` has the places of the example; False if both are rows of numbers of different length.
 
-        Raises TreeError, with the path, where it has another structure or shape.
+        Raises TreeError, with the path, for another structure or shape.
         """
         if _is_row(self.example) and _is_row(value):
             return False
@@ -169,7 +169,7 @@ class Rows:
         return np.concatenate([pack(part, caller) for part in self._along(value, what)])
 
     def like(self, other: Any, name: str, missing: float) -> Vector:
-        """A tree like the example as a vector; a number stands for all numbers, None for `missing`."""
+        """A tree like the example as a vector; a number fills all numbers, None gives `missing`."""
         numbers = pack(self.example, name)
         if other is None or type(other) in (float, int):
             return np.full_like(numbers, missing if other is None else float(other))

@@ -1,7 +1,7 @@
-"""The leaves of a model that are moved, each once: an array that stands at several places is one parameter.
+"""The parameters of a model, each once: an array at several places is one parameter.
 
-That is how Optimisers.jl treats tied weights: the gradients of all places are added up, the parameter moves once.
-This module is the door through which engines see trees for their optimisers; `as` marks what it hands on.
+As in Optimisers.jl, the gradients of all places of tied weights are added, and the parameter moves once. Engines see trees for
+their optimisers through this module.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Parameters:
         self.structure, self.found = apart(model)
         known: dict[Any, int] = {}
         self.once: list[Leaf] = []
-        #: For each leaf of the model: the parameter that stands there, None for what is not moved.
+        #: For each leaf of the model: its parameter, or None for a leaf that is not optimised.
         self.places: list[int | None] = []
         for n, leaf in enumerate(self.found):
             if not leaf.differentiated:
@@ -54,7 +54,7 @@ class Parameters:
         return next((leaf.library for leaf in self.once if leaf.library is not PYTHON), None)
 
     def paths(self) -> list[str]:
-        """Of each parameter, where it stands first."""
+        """The first place of each parameter."""
         paths: list[str] = []
         places = iter(self.places)
         for path, spec in self.structure.places(""):
@@ -64,20 +64,20 @@ class Parameters:
         return paths
 
     def along(self, other: Any, name: str, fits: Fits | None = require_like) -> list[Any]:
-        """For each leaf, what stands there in a tree like the model.
+        """For each leaf of the model, the value there in a tree like the model.
 
-        Raises TreeError, with the path, where that has another structure, another shape, or is complex where the model is real;
-        with other `fits`, where that raises.
+        Raises TreeError, with the path, for another structure or shape, or a complex value for a real leaf; with another
+        `fits`, its errors.
         """
         return along(self.structure, self.found, other, name, first="the model", fits=fits)
 
     def gradients(
         self, gradient: Any, name: str = "the gradient", *, required: bool = False, fits: Fits | None = require_like
     ) -> list[Any]:
-        """The gradient of each parameter, those of one array at several places added up; None where it has none.
+        """The gradient of each parameter, added over all places of one array; None for one without a gradient.
 
-        gradient: a tree like the model, or the tuple that `gradient(f, backend, model, Constant(x))` returns.
-        Raises what `along` raises. With `required`, a parameter without a gradient raises TreeError.
+        gradient: a tree like the model, or the result of `gradient(f, backend, model, Constant(x))`.
+        Raises the errors of `along`. With `required`, a parameter without a gradient raises TreeError.
         """
         total: list[Any] = [None] * len(self.once)
         parts = self.along(one_gradient(self.model, gradient), name, fits)
@@ -102,9 +102,9 @@ class Parameters:
 
 
 def one_gradient(model: Any, gradient: Any) -> Any:
-    """The gradient of the model, from what an operator returns: a tuple with one entry for each argument of f.
+    """The gradient of the model, from the result of an operator: a tuple with one entry for each argument of f.
 
-    Raises TreeError for a tuple that holds more than the gradient of one argument.
+    Raises TreeError for a tuple with gradients of several arguments.
     """
     gradient = getattr(gradient, "gradient", gradient) if isinstance(gradient, tuple) else gradient  # value_and_gradient's
     if type(gradient) is not tuple or type(model) is tuple or not gradient:

@@ -52,26 +52,26 @@ def minimize(
 ) -> Any:
     """`scipy.optimize.minimize` of a function of a nested model, with value and gradient from one call of the backend.
 
-    Instead of f, backend and start there may be one problem, made by `flat` before, with what it has prepared and compiled.
-    The start is any tree, whose floating leaves are what varies; constants are further arguments of f (`Constant` may be
-    left out).
+    A problem from `flat`, with its prepared and compiled functions, may replace f, backend and start. The start is any tree;
+    its floating-point leaves are optimised. constants are further arguments of f (`Constant` may be left out).
 
-    `method` is SciPy's. Methods that need second derivatives get them from the backend too, as Hessian-vector products
-    where they take such; `hessian="matrix"` or `"product"` says otherwise. `bounds` is `(lower, upper)`, each a tree like
-    the start, a number, or None for none, and so may be the parts of the trees; or what SciPy takes (a list of pairs,
-    `Bounds`), in the order of `tree.ravel`. `constraints` are dicts `{"type": "eq", "fun": g}` or `NonlinearConstraint(g,
-    lower, upper)`, g of the nested model, whose Jacobian the backend gives, or `LinearConstraint` in the order of
-    `tree.ravel`. With `AutoSparse` SciPy gets sparse Jacobians of constraints (`trust-constr`) and, with `hessian="matrix"`,
-    a sparse Hessian (`trust-constr`, `Newton-CG`). `callback` is called with the model, or, if it has the parameter
-    `intermediate_result`, with SciPy's result, whose `x` is the model. `options` are what else SciPy takes: `tol`, `options`.
+    `method` is SciPy's. Methods with second derivatives get them from the backend, as Hessian-vector products where possible;
+    `hessian="matrix"` or `"product"` chooses. `bounds` is `(lower, upper)`, each a tree like the start, a number, or None, also
+    within the trees; or SciPy's form (a list of pairs, `Bounds`), in the order of `tree.ravel`. `constraints` are dicts
+    `{"type": "eq", "fun": g}` or `NonlinearConstraint(g, lower, upper)`, with g of the nested model, whose Jacobian the backend
+    computes, or `LinearConstraint` in the order of `tree.ravel`. With `AutoSparse`, SciPy gets sparse Jacobians of constraints
+    (`trust-constr`) and, with `hessian="matrix"`, a sparse Hessian (`trust-constr`, `Newton-CG`). `callback` gets the model,
+    or, if its parameter is named `intermediate_result`, SciPy's result, whose `x` is the model. `options` are SciPy's other
+    arguments: `tol`, `options`.
 
-    Returns SciPy's result: `x` is the model, `vector` the same as one vector; `jac`, `hess_inv` and whatever else SciPy
-    says are in the order of that.
+    Returns SciPy's result: `x` is the model, `vector` the same as one vector; `jac`, `hess_inv` and other arrays are in the
+    order of that vector.
 
-    Raises TypeError for `jac=`, `hess=`, `hessp=` and `args=`, which are not needed here, BackendError for `AutoSparse` where
-    the method takes a dense matrix, MissingEngineError without SciPy, and what `value_and_gradient` raises.
+    Raises TypeError for `jac=`, `hess=`, `hessp=` and `args=`, which are not needed, BackendError for `AutoSparse` where
+    the method takes a dense matrix, MissingEngineError without SciPy, and the errors of `value_and_gradient`.
 
-    >>> from adinterface import AutoFiniteDifferences, minimize
+    >>> from adinterface import AutoFiniteDifferences
+    >>> from adinterface.fit import minimize
     >>> bowl = lambda m: (m["a"] - 1) ** 2 + (m["b"] + 2) ** 2
     >>> {name: round(x, 3) for name, x in minimize(bowl, AutoFiniteDifferences(), {"a": 0.0, "b": 0.0}).x.items()}
     {'a': 1.0, 'b': -2.0}
@@ -189,10 +189,10 @@ def curve_fit(
 ) -> tuple[Any, Vector]:
     """`scipy.optimize.curve_fit` of `f(model, x)` to data y: the fitted model, and the covariance of its numbers, `(n, n)`.
 
-    x: whatever f takes; y: an array, or a tree of them, like what f returns. options: SciPy's, such as `sigma` (a tree like y,
-    too) and `absolute_sigma`. The covariance is in the order of `tree.ravel`; with `full_output=True` SciPy's three further
-    results follow. Raises TreeError, with the path, where the value of f differs from the data in structure or shape, TypeError
-    for `jac=` and `p0=`, and what `jacobian` raises.
+    x: the last argument of f; y: an array, or a tree of arrays, like f's value. options: SciPy's, such as `sigma` (also a tree
+    like y) and `absolute_sigma`. The covariance is in the order of `tree.ravel`; with `full_output=True` SciPy's three further
+    results follow. Raises TreeError, with the path, where f's value differs from the data in structure or shape, TypeError for
+    `jac=` and `p0=`, and the errors of `jacobian`.
     """
     _refuse("curve_fit", options, {"jac": "", "p0": " The start follows the data: curve_fit(f, backend, x, y, start)."})
     optimize = scipy("optimize", "curve_fit")
@@ -217,7 +217,7 @@ def curve_fit(
     return problem.unravel(best), *others
 
 
-# What SciPy is given, and what it gives ----------------------------------------------------------------------------------
+# Conversions for SciPy ----------------------------------------------------------------------------------------------------
 
 
 def _refuse(caller: str, options: Mapping[str, Any], names: Mapping[str, str]) -> None:
@@ -241,9 +241,9 @@ def require_dense(backend: AutoBackend, caller: str, why: str, remedy: str = "")
 
 
 class _Factors:
-    """The sparse Jacobian at the last point, factored: the inverse that SciPy's `krylov` asks as its preconditioner.
+    """The factored sparse Jacobian at the last point: the inverse that SciPy's `krylov` uses as its preconditioner.
 
-    Where the Jacobian is singular the factors of the point before stay: any preconditioner leads to the same root.
+    If the Jacobian is singular, the factors of the previous point are kept: any preconditioner leads to the same root.
     """
 
     def __init__(self, problem: Flat):
@@ -299,7 +299,7 @@ def _constraint(constraint: Any, problem: Flat, optimize: Any) -> Any:
 
 
 def _callback(callback: Callable[..., Any], problem: Flat) -> Callable[..., Any]:
-    """As SciPy asks it: what it hands over depends on the name of the parameter."""
+    """A callback in SciPy's form: its argument depends on the name of the parameter."""
     if "intermediate_result" in inspect.signature(callback).parameters:
 
         def with_result(intermediate_result: Any) -> Any:

@@ -25,16 +25,17 @@ class Training:
     """A model in training: `training(*data)` takes one step and returns the loss before it.
 
     loss: `loss(model, *data, **kwargs)`, a real scalar, or a tuple or dict that begins with it; differentiated with respect to
-    the model alone. backend: any. optimiser: from `optax(...)`; from `torch_optim(torch.optim.Adam, model)`, for which `model`
-    is left out; an object with `init` and `step` of your own; or a number, the step of plain gradient descent. compiled: None
-    compiles the whole step where the engine can; False keeps value and gradient, prepared, and the optimiser's step apart.
+    the model. backend: any. optimiser: `from_optax(...)`; `from_torch_optim(torch.optim.Adam, model)`, without `model`; an
+    object with your own `init` and `step`; or a number, the step of plain gradient descent. compiled: None compiles the whole
+    step where the engine can; False keeps the prepared value and gradient apart from the optimiser's step.
 
-    `training.model` and `training.state` are what they are after the last step, and can be assigned.
+    `training.model` and `training.state` are those after the last step, and can be assigned.
 
-    On JAX, with `optax`, loss, gradient and optimiser are one program of `jax.jit`. With torch's optimisers the model's loss is
-    compiled, with its backward pass, if the backend is `AutoTorch(compile=True)`. Elsewhere value and gradient are prepared.
+    On JAX with `from_optax`, loss, gradient and optimiser are one `jax.jit` program. With torch optimisers and
+    `AutoTorch(compile=True)`, the model's loss is compiled with its backward pass. Elsewhere value and gradient are prepared.
 
-    >>> from adinterface import AutoFiniteDifferences, Training
+    >>> from adinterface import AutoFiniteDifferences
+    >>> from adinterface.fit import Training
     >>> training = Training(lambda m, x: (m["w"] - x) ** 2, AutoFiniteDifferences(), 0.25, {"w": 0.0})
     >>> [round(training(2.0), 4) for _ in range(3)]
     [4.0, 1.0, 0.25]
@@ -54,8 +55,8 @@ class Training:
         holds = hasattr(optimiser, "state_dict") and hasattr(optimiser, "model")
         if not (holds or _is_number(optimiser) or (hasattr(optimiser, "init") and hasattr(optimiser, "step"))):
             raise TypeError(
-                f"Training: optimiser must be one of this package's, such as optax(...), an object with the methods init and "
-                f"step, or a number, the step of gradient descent, not {optimiser!r}."
+                f"Training: optimiser must be one of this package's, such as from_optax(...), an object with the methods init "
+                f"and step, or a number, the step of gradient descent, not {optimiser!r}."
             )
         if holds and model is not None and model is not optimiser.model:
             raise TypeError("Training: the optimiser holds the model already. Leave the model out.")
@@ -77,7 +78,7 @@ class Training:
         self._ties: _Ties | None = None
         self._moved: Any = None
         native = getattr(optimiser, "native_step", None) if compiled is not False else None
-        #: The engine's own way for what its users have: a step of the model, the state, the data and the keywords, or None.
+        #: The engine's step for its own models: a function of the model, the state, the data and the keywords; or None.
         self._native = None if native is None else native(partial(self._stepped, None), loss, backend)
         self._gradient: Prepared | None = None
         self._restores: tuple[Any, bool] | None = None
@@ -116,12 +117,12 @@ class Training:
 
     def _stepped(self, ties: _Ties | None, model: Any, state: Any, *data: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
         constants = [Constant(part) for part in data]
-        model = _tied(model, ties)  # compiled code has an array of its own for each place
+        model = _tied(model, ties)  # compiled code returns a separate array for each place
         value, gradient = value_and_gradient(self.loss, self.backend, model, *constants, **kwargs)
         return value, *self.optimiser.step(gradient[0], state, model)
 
     def _restored(self, moved: Any) -> Any:
-        """The model with leaves of its own types: compiled code gives arrays of one library."""
+        """The model with leaves of its own types: compiled code returns arrays of one library."""
         if self._restores is None or self._restores[0] is not type(moved):
             libraries = {leaf.library for leaf in apart(self.model)[1] if leaf.differentiated}
             self._restores = type(moved), PYTHON in libraries or len(libraries) > 1
@@ -139,12 +140,12 @@ def _restored(old: Any, new: Any) -> Any:
     return like(library.to_numpy(new) if number else new, old)
 
 
-#: For each leaf, the parameter that stands there; None for what is not moved.
+#: For each leaf, its parameter; None for a leaf that is not optimised.
 _Ties = tuple["int | None", ...]
 
 
 def _ties_of(model: Any) -> _Ties | None:
-    """Which places of a model hold one array; None if each has its own."""
+    """The places of a model that share an array; None if there are none."""
     places = Parameters(model).places
     several = len({*places} - {None}) < sum(place is not None for place in places)
     return tuple(places) if several else None

@@ -1,8 +1,7 @@
 """`numpy_function`: plain NumPy code on any engine.
 
-An extension beside the flat mathematics: it may import the contract and `tree`, and knows neither engines nor operators.
-Engines may import two of its modules: `compositions` and `names`. `deep`, which is experimental, has a door of its
-own: nothing imports its inner modules.
+An extension: it may import the contract and `tree`, and names neither engines nor operators. Engines may import two of its
+modules: `compositions` and `names`. `deep`, which is experimental, has an entry of its own: nothing imports its inner modules.
 """
 
 from __future__ import annotations
@@ -33,22 +32,21 @@ def numpy_function(*, deep: bool = False) -> Callable[[Callable[P, T]], Callable
 def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
     """Let a function that is written with NumPy alone run on the arrays of any engine.
 
-    Inside, the arrays of an engine stand behind NumPy's own protocols: `np.tanh(x @ w)`, `x.sum(axis=0)`, `x[1:]`,
-    `np.linalg.solve(a, b)`, `np.einsum(...)` and the ufuncs of `scipy.special` call the engine. NumPy arrays that f
-    captures are constants. Arrays that f makes, `np.zeros(n)` and `x.copy()`, can be written to, by `a[i] = x[0]`, `+=`,
-    `out=`, `np.add.at` and the like, with NumPy's views; for that an f that writes runs as a copy of itself, in which
-    NumPy's functions that make arrays are ours. What cannot work raises NumpyCodeError, which names the expression and
-    what to write instead: writing to an argument of f, `np.asarray` of what is differentiated elsewhere, `float(x)`.
+    Inside, an engine's arrays implement NumPy's protocols: `np.tanh(x @ w)`, `x.sum(axis=0)`, `x[1:]`, `np.linalg.solve(a, b)`,
+    `np.einsum(...)` and the ufuncs of `scipy.special` call the engine. NumPy arrays that f captures are constants. Arrays that
+    f makes, such as `np.zeros(n)` and `x.copy()`, can be written to, by `a[i] = x[0]`, `+=`, `out=`, `np.add.at` and others,
+    with NumPy's views; an f that writes runs as a copy in which NumPy's functions that make arrays are replaced. Code that
+    cannot work raises NumpyCodeError, which names the expression and what to write instead: a write to an argument of f,
+    `np.asarray` of a differentiated array, `float(x)`.
 
-    f takes and returns trees, as the operators do. Called with NumPy arrays and numbers alone (as finite differences
-    do), it is f itself. The wrappers cost nothing once an engine has compiled f.
+    f takes and returns trees, as operators do. A call with NumPy arrays and numbers alone (as in finite differences) runs f
+    itself. Compiled code has no overhead of the wrappers.
 
-    deep: experimental, because it reads Python's bytecode and knows private names of other packages.
-        f, and what it calls of Python, runs as a copy in which NumPy's names mean ours: functions, methods and classes of
-        its own module, of SciPy and other packages, each copied when f first comes to it. `np.asarray(x)`, `float(x)`,
-        `math.sin(x)` and `isinstance(x, np.ndarray)` keep the gradient there. Nothing is changed outside of the copies.
-        Compiled functions stay what they are, and refuse by name what is differentiated; so does a function that assigns
-        to a global name.
+    deep: experimental, because it reads Python's bytecode and uses private names of other packages. f, and the Python code that
+    it calls, runs as a copy in which NumPy's names are replaced: functions, methods and classes of its own module, of SciPy and
+    other packages, each copied at its first use. `np.asarray(x)`, `float(x)`, `math.sin(x)` and `isinstance(x, np.ndarray)`
+    keep the gradient there. Nothing is changed outside of the copies. Compiled functions are not replaced, and refuse
+    differentiated arrays by name; so does a function that assigns to a global name.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, gradient, numpy_function
@@ -78,7 +76,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             return f(*args, **kwargs)
         nonlocal copy_for_call
         if copy_for_call is _UNASKED:
-            from .deep import with_deep_names, with_making_names  # here, because whoever imports this package need not copy
+            from .deep import with_deep_names, with_making_names  # a late import: a program without writes need not load it
 
             copy_for_call = with_deep_names(f) if deep else with_making_names(f)
         args, kwargs = structure.build(iter([_wrapped(leaf, copy_for_call is not None) for leaf in leaves]))
@@ -91,8 +89,8 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             _note_remedies(error, error)
             raise
         except (ValueError, SystemError) as error:
-            # NumPy's own, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in the C code of SciPy, stands in
-            # front of what the wrapper said.
+            # NumPy's error, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in SciPy's C code, replaces the
+            # wrapper's own.
             if isinstance(error.__cause__, NumpyCodeError):
                 refused = NumpyCodeError(str(error.__cause__))
                 _note_remedies(refused, error)
@@ -108,7 +106,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
 
 
 def _note_remedies(refused: NumpyCodeError, raised: BaseException) -> None:
-    """Note on a refusal what helps where the code that was refused is not the user's own."""
+    """Add a note to a refusal of code that is not the user's, with a remedy."""
     note = outside_remedies(raised)
     if note is not None and note not in getattr(refused, "__notes__", ()):
         refused.add_note(note)
@@ -134,14 +132,14 @@ def _is_one_of(x: Any, others: Sequence[Any]) -> bool:
 
 
 def _taken(result: Any) -> Any:
-    """What an operator gives, as NumPy code takes it."""
+    """The result of an operator in the form for NumPy code."""
     library = handler_of(result, scan=False)
     of_engine = isinstance(library, Library) and library is not NUMPY and library is not PYTHON
     return wrap(result, engine_of(library)) if of_engine else result
 
 
 def _unwrapped(result: Any) -> Any:
-    """The engine's own arrays in what f returned."""
+    """The engine's arrays in f's value, without wrappers."""
     if isinstance(result, NumpyArray):
         return result._array
     leaves: list[Leaf] = []

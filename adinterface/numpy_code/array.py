@@ -1,4 +1,4 @@
-"""The arrays that NumPy code meets inside `numpy_function`: an engine's array behind NumPy's own protocols."""
+"""The arrays inside `numpy_function`: wrappers of an engine's arrays that implement NumPy's protocols."""
 
 from __future__ import annotations
 
@@ -56,21 +56,21 @@ from .writes import accumulate_at, holds_storage, into, put, stacked, writable, 
 _PIECEWISE = np.piecewise
 #: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
 _new = object.__new__
-#: The parts of an index that take no element by an array, and always give a view where they do not give a number.
+#: The parts of an index that take no element by an array, and always make a view unless the result is a number.
 _BASIC = frozenset({int, slice, type(None)})
-#: Products with what is no array, as a sparse matrix: `(ufunc, other, array, reflected)` to the product, or NotImplemented.
+#: Products with other objects, such as sparse matrices: `(ufunc, other, array, reflected)` to the product, or NotImplemented.
 PRODUCTS: list[Callable[..., Any]] = []
-#: What an operator, `item` and `tolist` give of Python's numbers in code that runs as a copy, from the module that knows these.
+#: How operators, `item` and `tolist` make Python numbers in code that runs as a copy; set by the module for these.
 OF_PYTHON: dict[str, Callable[..., Any]] = {}
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 
 
 class NumpyArray(Storage):
-    """An array of an engine that answers NumPy's functions, operators, indexing and methods by calling the engine.
+    """An engine's array that implements NumPy's functions, operators, indexing and methods by calling the engine.
 
-    It refuses to become a plain array or a Python float while the engine follows it, because that would drop its
-    gradient. A write to its elements gives it a new engine's array, and its views see that, as NumPy's do.
+    It refuses to become a plain array or a Python float while the engine traces it, because that would drop its
+    gradient. A write to its elements gives it a new engine's array, which its views see, as in NumPy.
     """
 
     __slots__ = ()
@@ -83,7 +83,7 @@ class NumpyArray(Storage):
 
     # NumPy's protocols
 
-    # Spent at every operation, so the usual forms come first, and no comprehension stands here: it would make a cell of
+    # Every operation runs this, so the usual forms come first, and there is no comprehension, which would make a cell of
     # each name it uses, at every call.
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, first: Any, *others: Any, **kwargs: Any) -> Any:
@@ -164,11 +164,11 @@ class NumpyArray(Storage):
         return wrapped
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """NumPy's, whose functions come back here."""
+        """NumPy's, whose functions are dispatched to this class."""
         return NUMPY.namespace(None)
 
     def _apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What NumPy's function leads to, without the way through NumPy."""
+        """The result of a NumPy function, without NumPy's dispatch."""
         if args or kwargs:
             return self.__array_function__(function, (), (self, *args), kwargs)
         engine = self._engine
@@ -197,7 +197,7 @@ class NumpyArray(Storage):
         if type(caller.f_globals) is not dict and expression().endswith(".__array__()"):
             return self  # type: ignore[return-value]  # called by name, by code in which NumPy's names mean ours
         if caller.f_code.co_name == "_matmul_dispatch" and caller.f_globals.get("__name__", "").startswith("scipy.sparse"):
-            # A sparse matrix asks whether this is an array: to what is none it leaves the product, `__rmatmul__`.
+            # A sparse matrix checks whether this is an array, and leaves other products to `__rmatmul__`.
             itself = np.empty((), object)
             itself[()] = self
             return itself
@@ -205,7 +205,7 @@ class NumpyArray(Storage):
         array = self._engine.library.to_numpy(self._array)
         return np.array(array, dtype=dtype, copy=copy)
 
-    # what an array is
+    # properties of an array
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -282,7 +282,7 @@ class NumpyArray(Storage):
     def __getitem__(self, index: Any) -> Any:
         engine = self._engine
         cls = type(index)
-        basic, takes_natively, view = True, engine.own_indexing, False  # a view, whatever the array
+        basic, takes_natively, view = True, engine.own_indexing, False  # a view, for any array
         if cls is slice:
             takes_natively = takes_natively and index.step is None
             view = True
@@ -366,7 +366,7 @@ class NumpyArray(Storage):
             return bool(decisions.numbers(self._array, self._engine.library) if chosen is None else chosen)
         try:
             return bool(self._array)
-        except (TypeError, RuntimeError) as error:  # of an engine that compiles or batches, where nobody knows
+        except (TypeError, RuntimeError) as error:  # raised by an engine that compiles or batches, where it is unknown
             chosen = self._passing(sys._getframe(1))
             if chosen is None:
                 self._note_unknown(error)
@@ -374,7 +374,7 @@ class NumpyArray(Storage):
             return bool(chosen)
 
     def _passing(self, frame: FrameType) -> bool | None:
-        """What a condition must be for code that runs as a copy to go on; None where both ways do."""
+        """The value of a condition with which code that runs as a copy continues; None if both branches do."""
         names: Any = frame.f_globals
         decided: bool | None = names.passing(frame) if getattr(names, "deep", False) and self.size == 1 else None
         return decided
@@ -439,7 +439,7 @@ class NumpyArray(Storage):
         target = np.dtype(dtype)
         self._engine.require_numbers(target)
         if not copy and target == self.dtype:
-            return self  # as NumPy: what is written to one, `x += y`, the other has too
+            return self  # as in NumPy: a write such as `x += y` also changes the other
         converted = wrap(self._engine.functions[np.astype](self._array, target.name), self._engine)
         return converted if self._array.shape or is_number(self) else of_no_axes(converted)
 
@@ -501,7 +501,7 @@ class NumpyArray(Storage):
 
 
 def numbers_unknown(x: Any, engine: Engine) -> bool:
-    """Whether this is an engine's array of which the engine does not know the numbers yet, as when it compiles."""
+    """Whether this is an engine's array whose numbers are not known yet, as while compiling."""
     library = engine.library
     return isinstance(x, library.types) and library.traced(x) and library.value_under_trace(x) is None
 
@@ -510,7 +510,7 @@ def numbers_unknown(x: Any, engine: Engine) -> bool:
 
 
 def wrap(result: Any, engine: Engine) -> Any:
-    """The engine's arrays in a result of NumPy's form, each behind NumPy's protocols."""
+    """The engine's arrays in a result with NumPy's structure, each wrapped."""
     if isinstance(result, engine.types):
         engine.classes.add(type(result))
         return NumpyArray(result, engine)
@@ -525,7 +525,7 @@ def wrap(result: Any, engine: Engine) -> Any:
 def _called_in_full(
     function: Callable[..., Any], engine: Engine, beside: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What the engine's function gives for any number of arguments and for keywords."""
+    """The engine's function for any number of arguments and for keywords."""
     if function is _PIECEWISE:
         return _piecewise(*args, **kwargs)
     place = place_of_out(function) if len(args) > 2 else None
@@ -555,8 +555,8 @@ def _out_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
 def unwrap(
     value: Any, engine: Engine | None, beside: Any, function: Callable[..., Any] | None = None, place: int | str = 0
 ) -> Any:
-    """An argument as the engine takes it: its own arrays, floating NumPy arrays as it wants them, and Python's integers
-    where this function counts with what stands in this place."""
+    """An argument for the engine: its own arrays, converted floating NumPy arrays, and Python integers where this
+    parameter is a count or an axis."""
     cls = type(value)
     if cls is tuple or cls is list:  # first, because callers look for the other two themselves where time counts
         if cls is tuple and _AS_THEY_ARE.issuperset(map(type, value)):
@@ -596,13 +596,13 @@ def unwrap(
         return engine.lift(value, beside)
     if function is not None and isinstance(value, np.integer) and counts(function, place):
         return int(value)
-    if isinstance(value, (list, tuple)):  # of a class of its own
+    if isinstance(value, (list, tuple)):  # of a user's class
         return unwrap(tuple(value) if isinstance(value, tuple) else list(value), engine, beside, function, place)
     return value
 
 
 def decided(x: Any) -> Any:
-    """Masks and integers of an engine as the numbers that this run goes on by, if it tells or assumes such."""
+    """An engine's masks and integers as the numbers that decide this run, if it records or assumes such."""
     cls = type(x)
     if isinstance(x, (tuple, list)):
         parts = [decided(part) for part in x]
@@ -614,7 +614,7 @@ def decided(x: Any) -> Any:
 
 
 def _may_view(index: Any, shape: Any) -> bool:
-    """Whether an index may give a view, of that shape: one without lists and arrays, which gives no number."""
+    """Whether an index may make a view, of that shape: one without lists and arrays, whose result is not a number."""
     no_number = bool(shape)
     part: Any
     for part in index if type(index) is tuple else (index,):
@@ -626,7 +626,7 @@ def _may_view(index: Any, shape: Any) -> bool:
 
 
 def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The result of a function that may give views, noted as such: one of the first array, several of one or of one each."""
+    """The result of a function that may return views, recorded as such: of the first array, or of each."""
     if function in OF_NO_AXES:
         return of_no_axes(result)
     places = [n for n, value in enumerate(args) if isinstance(value, Storage)]
@@ -645,7 +645,7 @@ def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
 
 
 def of_no_axes(x: Any) -> Any:
-    """An array, where NumPy would take what has no axes for a number."""
+    """A 0-d array where NumPy would return a number."""
     if type(x) is not NumpyArray or not is_number(x):
         return x
     array = NumpyArray(x._array, x._engine)
@@ -770,7 +770,7 @@ def reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
 
 
 def _product(ufunc: np.ufunc, other: Any, array: NumpyArray, reflected: bool) -> Any:
-    """A product with what is no array, for which somebody may have one."""
+    """A product with another object, for which an extension may have one."""
     if ufunc is np.matmul or ufunc is np.multiply:
         for product in PRODUCTS:
             product_value = product(ufunc, other, array, reflected)
@@ -785,7 +785,7 @@ def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
         shape = self._array.shape
         if not shape and is_number(self):
-            return operator(self, other)  # NumPy's reductions and indexing give a number, which it does not change either
+            return operator(self, other)  # NumPy's reductions and indexing return a number, which it does not change either
         root, numbers = writable(self)
         result = operator(self, other)
         if result is NotImplemented:
@@ -882,7 +882,7 @@ COMPARISONS = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
-#: The operators between two of Python's numbers that give a third.
+#: The operators on two Python numbers that return a third.
 _PYTHONS = frozenset({np.divmod, *(ufunc for ufunc, _ in ARITHMETIC.values())})
 SIGNS = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
 

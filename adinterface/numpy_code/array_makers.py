@@ -1,4 +1,4 @@
-"""NumPy's functions that make arrays, for f's own code: what they make can be written to, also with what is differentiated."""
+"""NumPy's functions that make arrays, for f's code: the results can be written to, also with differentiated values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .made_array import array_of_engine, captured, made, plain
 from .storage import Storage
 from .writes import holds_storage, stacked
 
-#: By NumPy's own.
+#: Made by NumPy's own functions.
 MAKERS: dict[Any, Callable[..., Any]] = {}
 
 

@@ -1,4 +1,4 @@
-"""What `numpy_function` knows of one engine: NumPy's functions on its arrays."""
+"""An engine's implementations of NumPy's functions, for `numpy_function`."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .names import instead_of, names, spelled
 from .storage import Storage
 from .writes import holds_storage, stacked
 
-#: Where an engine's functions are found that neither it nor a composition has: from a name, and the engine, to the function on
-#: the engine's arrays, or None. For what stands on a higher floor.
+#: Sources of functions that neither the engine nor a composition has: from a name and the engine to the function on the
+#: engine's arrays, or None. Extensions add theirs.
 FURTHER: list[Callable[[str, Engine], Callable[..., Any] | None]] = []
 #: The same for complex arrays, of functions that engines may have for real ones alone.
 OF_COMPLEX: list[Callable[[str, Engine], Callable[..., Any] | None]] = []
 
-#: What stands for a function or class of another package, found by what knows it; asked where code runs as a copy.
+#: Replacements of functions and classes of other packages, used where code runs as a copy.
 OFFERS: list[Callable[[Any], Any]] = []
 
 
 class Functions(dict[Any, Callable[..., Any]]):
-    """An engine's function for each of NumPy's, found when it is first asked for."""
+    """The engine's function for each NumPy function, found at its first use."""
 
     def __init__(self, library: Library):
         super().__init__()
@@ -44,7 +44,7 @@ class Functions(dict[Any, Callable[..., Any]]):
         return result
 
     def has(self, function: Any) -> bool:
-        """Whether there is a function for this one of NumPy's."""
+        """Whether there is a function for this NumPy function."""
         if function not in self:
             result = self._find(function)
             if result is None:
@@ -76,7 +76,7 @@ class Functions(dict[Any, Callable[..., Any]]):
         return None
 
     def _of_complex_too(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        """An engine's own function; of complex numbers the form that is offered, where engines have it for real ones alone."""
+        """An engine's function; for complex numbers the given form, where engines have it for real ones only."""
         library, engine = self.library, engine_of(self.library)
         of_complex = next((form for find in OF_COMPLEX if (form := find(name, engine)) is not None), None)
         if of_complex is None:
@@ -112,7 +112,7 @@ class Engine:
         self.types = (*library.types, np.ndarray) if library.plain_numpy else library.types
         #: The classes of the arrays met so far, for a check that costs less than isinstance.
         self.classes: set[type] = set()
-        #: Python's numbers, which every engine takes as they are.
+        #: Python numbers, which every engine takes directly.
         self.numbers = frozenset({float, int, bool, complex})
         self.functions = Functions(library)
         from . import compositions  # here, because the twenty files take a third of the time to import this package
@@ -121,7 +121,7 @@ class Engine:
         self.getitem: Callable[[Any, Any], Any] = next(
             (source.getitem for source in sources if hasattr(source, "getitem")), None
         ) or functools.partial(compositions.getitem, library.namespace(None))
-        #: Whether x[index] is as NumPy's for integers and slices without steps, so that nobody need look at them first.
+        #: Whether x[index] is as in NumPy for integers and slices without steps, so that they need no check.
         self.own_indexing = any(getattr(source, "OWN_INDEXING", False) for source in sources)
         #: An array with a value, one or as many, in places of it that are counted in C's order and differ from one another.
         self.written: Callable[[Any, Any, Any], Any] = next(
@@ -129,7 +129,7 @@ class Engine:
         ) or functools.partial(compositions.written, library.namespace(None))
 
         namespace = library.namespace(None)
-        #: The same, in places that are the engine's own array, and may come twice: written to, and added to.
+        #: The same for places in an engine's array, which may contain duplicates: assigned, and added.
         self.written_anywhere = functools.partial(compositions.written_anywhere, namespace)
         self.added_anywhere = functools.partial(compositions.added_anywhere, namespace)
 
@@ -137,7 +137,7 @@ class Engine:
         return engine_of, (self.library,)
 
     def lift(self, value: Any, beside: Any) -> Any:
-        """A plain NumPy array as an operand beside a native one."""
+        """A plain NumPy array as an operand for a native one."""
         if type(value) not in _PLAIN:
             _refuse_more_than_an_array(value)
         self.require_numbers(value.dtype)
@@ -151,7 +151,7 @@ class Engine:
             )
 
     def operand(self, value: Any, beside: Any) -> Any:
-        """What is not one of our wrappers, as an operand beside a native array; NotImplemented for what is no number."""
+        """A value other than a wrapper as an operand for a native array; NotImplemented if it is not a number."""
         if type(value) in self.numbers:
             return value
         if isinstance(value, (list, tuple, range)):

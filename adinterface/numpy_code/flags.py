@@ -1,4 +1,4 @@
-"""What code asks of an array's memory."""
+"""The memory flags of an array."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .storage import ARGUMENT, CAPTURED, Storage
 
 @dataclasses.dataclass(frozen=True)
 class Flags:
-    """As of an array of NumPy's, in C's order: an engine's array does not tell another. Those of the caller are read-only."""
+    """As of a NumPy array in C order: an engine's array has no other. The caller's arrays are read-only."""
 
     writeable: bool
     c_contiguous: bool = True

@@ -1,6 +1,6 @@
-"""A plain NumPy array that f makes: NumPy's own until something of an engine is written to it, from then on the engine's.
+"""An array that f makes: a NumPy array until an engine's array is written to it, from then on the engine's.
 
-It wraps the array, because no name could be bound anew to what f holds already: at that write the wrapper changes its class.
+It is a wrapper, because f's references to it cannot be changed: at that write the wrapper changes its class.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class MadeArray(NumpyArray):
     def _concrete(self) -> Any:
         return self._array
 
-    # what an array is
+    # properties of an array
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -117,7 +117,7 @@ class MadeArray(NumpyArray):
             beside = array_of_engine(index)
             try:
                 spot = known(index, None if beside is None else beside._engine)
-            except Unknown:  # an index computed from what is compiled
+            except Unknown:  # an index computed from compiled values
                 engine = beside._engine
                 return wrap(engine.lift(self._operand(), beside._array), engine)[index]
         result = self._array[spot]
@@ -177,15 +177,15 @@ class MadeArray(NumpyArray):
         return getattr(self._array, name)
 
 
-#: The bit of it in `flags.num`, which says it of what np.broadcast_arrays gives too, where `flags.writeable` warns.
+#: The bit in `flags.num` that is also set for results of np.broadcast_arrays, where `flags.writeable` warns.
 _WRITEABLE = 0x0400
 
 
 def made(result: Any) -> Any:
-    """NumPy's arrays in a result of its own, each as one that f has made."""
+    """The NumPy arrays in a NumPy result, each wrapped as one that f has made."""
     if type(result) is np.ndarray:
         if result.base is not None and not _alone(result):
-            return captured(result)  # of what f has not made
+            return captured(result)  # of an array that f did not make
         if result.flags.num & _WRITEABLE and layout_of(result) is None:
             result = result.copy("K")
         return _new_array(result)
@@ -206,17 +206,17 @@ def _new_array(array: np.ndarray[Any, Any], origin: str | None = None, view: Vie
 
 
 def _alone(result: np.ndarray[Any, Any]) -> bool:
-    """Whether an array that has a base is all that is left of it: NumPy's own functions often end in a reshape."""
+    """Whether an array with a base is the only reference to it: NumPy's functions often end in a reshape."""
     return sys.getrefcount(result.base) <= 2
 
 
 def captured(array: Any) -> Any:
-    """A plain array that f captures: what is made of it is f's own, itself it stays plain."""
+    """A plain array that f captures: copies of it belong to f, while the array itself stays plain."""
     return _new_array(array, CAPTURED) if type(array) is np.ndarray else array
 
 
 def _views(result: Any, sources: list[Any]) -> Any:
-    """A result of NumPy's that may share the memory of these arrays."""
+    """A NumPy result that may share the memory of these arrays."""
     if isinstance(result, (list, tuple)):
         return type(result)([_views(part, sources) for part in result])
     if type(result) is np.ndarray:
@@ -236,7 +236,7 @@ def _owner(array: np.ndarray[Any, Any]) -> Any:
 
 
 def _wrapped_again(x: Any) -> Any:
-    """What an operator gives for a plain array that f has made: plain, or of the engine that follows the operator."""
+    """An operator's result for a plain array that f has made: plain, or of the engine that differentiates the operator."""
     library = None if type(x) is np.ndarray else handler_of(x, scan=False)
     return wrap(x, engine_of(library)) if isinstance(library, Library) else made(x)
 
@@ -248,7 +248,7 @@ register_stand_in(MadeArray, lambda x: ((x._array,), MADE), lambda data, childre
 
 
 def array_of_engine(value: Any) -> Any:
-    """The first array of an engine, also in lists, tuples and dicts; None if there is none."""
+    """The first engine's array, also in lists, tuples and dicts; None if there is none."""
     cls = type(value)
     if cls is NumpyArray:
         return value
@@ -263,17 +263,17 @@ def array_of_engine(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The values with NumPy's own arrays."""
+    """The values with plain NumPy arrays."""
     return value._array if type(value) is MadeArray else with_each(plain, value)
 
 
 def lent(value: Any) -> Any:
-    """The values with copies of NumPy's own arrays, for an engine."""
+    """The values with copies of plain NumPy arrays, for an engine."""
     return value._operand() if type(value) is MadeArray else with_each(lent, value)
 
 
 def with_each(of: Callable[[Any], Any], value: Any) -> Any:
-    """A list, tuple, namedtuple or dict of what stands for each part; the value itself where nothing does."""
+    """A list, tuple, namedtuple or dict with each part replaced; the value itself if nothing is."""
     if not isinstance(value, (tuple, list, dict)):
         return value
     given = list(value.values() if isinstance(value, dict) else value)
@@ -339,12 +339,12 @@ def _references(root: Any, views: list[Any]) -> int:
 
 
 def _seen_by_nobody(owning: bool) -> Any:
-    """A new array of nobody else, which owns its memory or has it from another array that is gone."""
+    """A new array without other references, which owns its memory or has it from an array that is gone."""
     return _new_array(np.zeros(1) if owning else np.zeros((1, 1))[0])
 
 
 class _Gathered(View):
-    """A view of what became an engine's array: it knows its places."""
+    """A view of an array that became an engine's: it holds its places."""
 
     __slots__ = ("places",)
 

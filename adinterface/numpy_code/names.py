@@ -15,7 +15,7 @@ from ..core.contract.errors import NumpyCodeError
 #: The modules whose functions reach the wrappers through NumPy's protocols, by the prefix of their names here.
 _MODULES = {"": np, "linalg.": np.linalg, "fft.": np.fft}
 
-#: Functions of NumPy that are ones of scipy.special under another name: whoever offers the one offers the other.
+#: Functions of NumPy that are also in scipy.special, under another name: an engine with one has the other.
 _OF_SPECIAL: dict[Any, str] = {np.i0: "special.i0"}
 
 
@@ -67,7 +67,7 @@ def spelled(function: Any) -> str:
     return f"{module}.{name}" if module else name
 
 
-#: The parameters that count, or choose axes. Wherever NumPy takes its own integers for Python's there, engines may not.
+#: Parameters that are counts or axes. NumPy accepts its own integers there, engines may need Python's.
 COUNTS = frozenset({
     "N", "M", "axes", "axis", "axis1", "axis2", "axisa", "axisb", "axisc", "correction", "ddof", "decimals", "deg",
     "destination", "indices_or_sections", "k", "kth", "m", "minlength", "n", "num", "offset", "ord", "pad_width",
@@ -75,10 +75,10 @@ COUNTS = frozenset({
 })  # fmt: skip
 
 
-#: Those of them that are some axes or lengths, in whatever sequence NumPy takes: engines ask for a tuple.
+#: Those that are several axes or lengths, in any sequence for NumPy, and in a tuple for engines.
 TUPLES = frozenset({"axes", "axis", "destination", "indices_or_sections", "new_shape", "reps", "s", "shape", "source"})
 
-#: What moves elements, in arrays of integers: they stay NumPy's, which is asked where each element goes.
+#: Functions that move elements, for integer arrays: NumPy computes where each element goes.
 PLAIN = frozenset({"obj", "pad_width", "repeats", "shift"})
 
 
@@ -89,7 +89,7 @@ def _parameter(function: Callable[..., Any], place: int | str) -> str:
         return place
     try:
         parameters = list(inspect.signature(function).parameters)
-    except ValueError:  # older versions of NumPy do not tell the parameters of functions written in C
+    except ValueError:  # older versions of NumPy have no signatures of C functions
         return ""
     return parameters[place] if place < len(parameters) else ""
 
@@ -99,13 +99,13 @@ def counts(function: Callable[..., Any], place: int | str) -> bool:
     return _parameter(function, place) in COUNTS
 
 
-#: Who takes several arrays in a sequence, and where, and the names of such parameters: elsewhere it stands for one array.
+#: Functions with a sequence of arrays, its position, and the names of such parameters: elsewhere a sequence is one array.
 SEVERAL: dict[Any, tuple[int | str, ...]] = {
     np.concatenate: (0, "arrays"), np.stack: (0, "arrays"), np.vstack: (0, "tup"), np.hstack: (0, "tup"), np.dstack: (0, "tup"),
     np.column_stack: (0, "tup"), np.block: (0, "arrays"), np.linalg.multi_dot: (0, "arrays"), np.lexsort: (0, "keys"),
     np.select: (0, 1, "condlist", "choicelist"), np.choose: (1, "choices"),
 }  # fmt: skip
-#: Those of them in which sequences of sequences are no arrays either.
+#: Those for which nested sequences are not arrays either.
 NESTED = frozenset({np.block})
 
 
@@ -134,7 +134,7 @@ def place_of_out(function: Callable[..., Any]) -> int | None:
     return by_position.index("out") if "out" in by_position else None
 
 
-#: Methods of ndarray that are functions of the array, by the name of NumPy's function.
+#: Methods of ndarray that are functions of the array, with the NumPy function's name.
 METHODS = [
     "all",
     "any",
@@ -173,7 +173,7 @@ WRITING = {
     "byteswap": "x.astype(dtype)",
 }
 
-#: Functions that write to an argument, or need NumPy's own memory, and what to write instead.
+#: Functions that write to an argument, or need NumPy's memory, and what to write instead.
 INSTEAD = {
     "apply_along_axis": "the function's own axis argument, or np.stack over a loop",
     "apply_over_axes": "the function's own axis argument",
@@ -213,7 +213,7 @@ def instead_of(function: Any) -> str | None:
 
 
 def by_columns(order: str | None, shape: Sequence[int]) -> bool:
-    """Whether an order= is Fortran's. Two of NumPy's four depend on the layout in memory, of which an engine says nothing."""
+    """Whether `order` is Fortran order. Two of NumPy's four values depend on the memory layout, which engines do not have."""
     kind = (order or "C")[:1].upper()
     if kind in "AK" and sum(length != 1 for length in shape) < 2:
         return False  # one line has one order
@@ -250,12 +250,12 @@ VIEWS: frozenset[Any] = frozenset(
     if hasattr(np, name)  # a function is new in one release of NumPy and gone in another
 ) | {np.linalg.diagonal, np.linalg.matrix_transpose}  # fmt: skip
 
-#: Of those, what gives a number, and no view, where it has no axes.
+#: Those that return a number, not a view, for 0-d results.
 NUMBERS = frozenset({np.einsum, np.nan_to_num})
 #: Of those, what makes an array of a number.
 MAKING_ARRAYS = frozenset({np.broadcast_to, np.expand_dims})
 
-#: NumPy's functions whose result is an array also where it has no axes. Almost all others then give a number.
+#: NumPy functions whose 0-d results are arrays. Almost all others return a number.
 OF_NO_AXES: frozenset[Any] = frozenset(
     getattr(np, name)
     for name in (
@@ -264,8 +264,8 @@ OF_NO_AXES: frozenset[Any] = frozenset(
     )
 ) | {np.linalg.tensordot}  # fmt: skip
 
-#: What is noted of the results of functions: that they view the first argument, or may and more must be asked (OTHER), or
-#: that they are no numbers.
+#: Facts about the results of functions: that they are views of the first argument, that they may be, with a further check
+#: (OTHER), or that they are not numbers.
 VIEW, OTHER, ARRAY = "a view", "perhaps a view", "an array"
 NOTED: dict[Any, str] = (
     dict.fromkeys(OF_NO_AXES, ARRAY) | dict.fromkeys(VIEWS, VIEW) | dict.fromkeys(NUMBERS | MAKING_ARRAYS, OTHER)

@@ -1,4 +1,4 @@
-"""Numbers that would be Python's own in code that runs as a copy: they end with Python's errors where NumPy's give nan."""
+"""Python numbers in code that runs as a copy: they raise Python's errors where NumPy's return nan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .refusals import expression, note_unknown
 from .storage import PYTHON
 
 _POWER = np.power
-#: Python's operator for each ufunc that may end with an error of Python's.
+#: Python's operator for each ufunc that may raise one of Python's errors.
 _FAILING: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.true_divide: operator.truediv, np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.divmod: divmod,
     np.power: operator.pow,
@@ -25,7 +25,7 @@ _FAILING: dict[np.ufunc, Callable[[Any, Any], Any]] = {
 
 
 def python_number(x: Any) -> Any:
-    """The same array without axes as one of Python's numbers; anything else is itself."""
+    """A 0-d array as a Python number; anything else unchanged."""
     if type(x) is not NumpyArray or x._array.shape:
         return x
     number = NumpyArray(x._array, x._engine)
@@ -34,7 +34,7 @@ def python_number(x: Any) -> Any:
 
 
 def item(x: NumpyArray, *index: Any) -> Any:
-    """x.item(*index): the element as one of Python's numbers."""
+    """x.item(*index): the element as a Python number."""
     places = index[0] if len(index) == 1 and type(index[0]) is tuple else index
     if not places:
         if x.size != 1:
@@ -55,12 +55,12 @@ def _settled(x: Any) -> Any:
 
 
 def is_python_number(x: Any) -> bool:
-    """Whether x would be one of Python's own numbers in code that runs as it is."""
+    """Whether x would be a Python number in the original code."""
     return x._origin is PYTHON if type(x) is NumpyArray else type(x) in (float, int, bool, complex)
 
 
 def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
-    """What Python's operator gives for two of its numbers, at least one of which an engine follows; None if one is NumPy's."""
+    """The result of Python's operator for two numbers, at least one of them traced; None if one is a NumPy number."""
     if not (is_python_number(a) and is_python_number(b)):
         return None
     real = _FAILING.get(ufunc)
@@ -73,7 +73,7 @@ def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
 
 
 def _operands(a: NumpyArray, b: NumpyArray) -> tuple[Any, Any]:
-    """The arrays of two operands, of which at least one is a number of Python's, whose dtype gives way to that of the other."""
+    """The arrays of two operands; a Python number takes the dtype of the other."""
     if is_python_number(a) == is_python_number(b):
         return a._array, b._array
     number, other = (a, b) if is_python_number(a) else (b, a)
@@ -100,7 +100,7 @@ def _plainly(x: Any) -> Any:
 
 
 def not_finite(result: Any, args: Sequence[Any]) -> Any:
-    """Whether a result is infinite or nan of finite arguments, or nan of any that are none."""
+    """Whether a result is infinite or nan for finite arguments, or nan for any that are not nan."""
     finite: Any = True
     numbers: Any = True
     for x in map(_plainly, args):
@@ -109,12 +109,12 @@ def not_finite(result: Any, args: Sequence[Any]) -> Any:
 
 
 def checked(real: Callable[..., Any], args: Sequence[Any], failed: Callable[[], Any]) -> Any:
-    """Lets a function of Python's raise what it raises for these numbers; what it gives where they are known, else None.
+    """Lets a Python function raise its error for known numbers, and returns its result; None for unknown numbers.
 
-    Where a compiled or batched call does not know them, and the code may catch the error, whether there is one decides which
-    way it goes. Where nobody catches it, it is passed over, as other checks are.
+    In a compiled or batched call, if the code may catch the error, the error is a branch. Otherwise it is skipped, as other
+    checks are.
 
-    failed: gives whether there is an error, as an engine's array.
+    failed: returns whether there is an error, as an engine's array.
     """
     decisions = active()
     if decisions is None and (known := _known(args)) is not None:
@@ -152,7 +152,7 @@ def _known(args: Sequence[Any]) -> list[Any] | None:
 
 
 def _may_be_caught() -> bool:
-    """Whether the copied code that asks, or code that called it, may catch an error."""
+    """Whether the copied code, or code that called it, may catch an error."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and not getattr(frame.f_globals, "deep", False):
         frame = frame.f_back

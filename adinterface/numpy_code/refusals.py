@@ -1,4 +1,4 @@
-"""What NumPy code reads when an engine cannot run it: the expression of its own that led there, and what to write instead."""
+"""Refusals of NumPy code that an engine cannot run: the user's expression, and what to write instead."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..core.contract.auto import BUILT_IN
 class Ambient(threading.local):
     """What is true of NumPy code that runs in this thread."""
 
-    #: What was refused last: C code may put an error of its own in front of it, and say nothing of ours.
+    #: The last refusal: C code may replace its error by another that says nothing of it.
     refused: str | None = None
     #: Whether a copy of a function runs (`telling_unknown`), and the first error in it that says that numbers are not known.
     running = False
@@ -34,14 +34,14 @@ def forget() -> None:
 
 
 def note_unknown(error: BaseException) -> None:
-    """Told of an error that there is because numbers are not known: code with an `except` may take it for one of its own."""
+    """Record an error that occurs because numbers are unknown: an `except` may treat it as the code's own."""
     if here.running and here.unknown is None:
         here.unknown = error
 
 
 @contextlib.contextmanager
 def telling_unknown() -> Iterator[None]:
-    """Raises an error that was noted meanwhile where the code has caught it, and would go on by what is not so."""
+    """Raises a recorded error that the code has caught, since it would continue with a false assumption."""
     outermost, here.running = not here.running, True
     try:
         yield
@@ -95,7 +95,7 @@ _FOLLOWED = r"(np|numpy)\.(asarray|array|asanyarray|float64|float32|full|arange|
 
 
 def where_deep_helps(found: str) -> str:
-    """What to add to a refusal that numpy_function(f, deep=True) may not give: code in Python asked for a plain array."""
+    """The note for a refusal that numpy_function(f, deep=True) may avoid: Python code needed a plain array."""
     if _in_deep_code():
         return ""
     helps = _in_scipy() or re.match(_FOLLOWED, found)
@@ -171,7 +171,7 @@ def into_plain(function: str) -> str:
 
 
 def outside_remedies(error: BaseException) -> str | None:
-    """What to do about a refusal of code that lies among the installed packages, which nobody wants to change."""
+    """The remedies for a refusal of code in an installed package."""
     trace, frame = error.__traceback__, None
     while trace is not None:
         frame = trace.tb_frame if _package_of(trace.tb_frame) not in _NOT_THE_USERS | ENGINES else frame
@@ -181,12 +181,12 @@ def outside_remedies(error: BaseException) -> str | None:
     deep = "" if getattr(frame.f_globals, "deep", False) else "numpy_function(f, deep=True) runs most of such code as it is. "
     return (
         f"This is code of {_package_of(frame) or 'a package'}, which need not be changed. {deep}Where it writes into its "
-        f"argument, pass it x.copy(). adinterface.differentiate_with gives the function that calls it a derivative, and "
+        f"argument, pass it x.copy(). adinterface.rules.differentiate_with gives the function that calls it a derivative, and "
         f"AutoFiniteDifferences() takes it as it is."
     )
 
 
-#: Where packages are installed, and Python's own lie.
+#: The folders of installed packages, and of Python's own.
 _INSTALLED = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")})
 
 
@@ -219,5 +219,5 @@ def _expression_at(frame: FrameType, instruction: int) -> str:
 
 
 _NOT_THE_USERS = frozenset({__package__.partition(".")[0], "numpy", "scipy"})
-#: The packages of the engines, under whose names they stand, and ours for them.
+#: The packages of the engines, with their import names, and ours.
 ENGINES = frozenset(name for auto in BUILT_IN for name in (auto.name, f"adinterface_{auto.name}"))

@@ -1,4 +1,4 @@
-"""What NumPy's functions return several arrays in, by the names of its own fields."""
+"""The named tuples that NumPy's functions return."""
 
 from __future__ import annotations
 

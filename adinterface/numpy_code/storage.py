@@ -1,9 +1,9 @@
-"""What shares memory with what: the same answers that NumPy gives, for arrays of engines that cannot be written to.
+"""Shared memory: views as in NumPy, for engine arrays that cannot be written to.
 
-A root owns an engine's array. A view knows its parent and how it comes from it: an index, or a function such as
-`np.transpose`. The same index applied to the numbers of the root's elements says which of them the view holds, and whether
-it shares memory at all, so that NumPy itself answers. A write gives the root a new array; a view then has none until it is
-read, and takes it anew from its parent. Nothing here is asked for before the first write.
+A root owns an engine's array. A view holds its parent and how it was made from it: an index, or a function such as
+`np.transpose`. The same index, applied to the numbers of the root's elements, gives the elements of the view, and whether it
+shares memory, so NumPy itself decides. A write gives the root a new array; a view computes its array anew from its parent when
+it is read. Nothing here runs before the first write.
 """
 
 from __future__ import annotations
@@ -26,13 +26,12 @@ Numbers: TypeAlias = np.ndarray[Any, Any]
 
 
 class Storage:
-    """An engine's array as a root, or as a view of another such.
+    """An engine's array as a root, or as a view of another.
 
-    _origin: what is known of a root. How its elements follow one another in memory, the axes from the slowest on ("01" is C
-        order, "10" Fortran order); "" for an array whose order is not known; None for a result of which NumPy would make a
-        number if it has no axes; or one of the three names below.
-    _view: how a view comes from its source; None of a root.
-    _views: weak references to the views that were made of it: one, or `Several`.
+    _origin: of a root, the memory order of its elements, with the slowest axis first ("01" is C order, "10" Fortran order); ""
+    for an unknown order; None for a result of which NumPy would make a number if it is 0-d; or one of the three names below.
+    _view: how a view is made from its source; None for a root.
+    _views: weak references to the views of it: one, or `Several`.
     """
 
     __slots__ = ("__weakref__", "_array", "_engine", "_origin", "_view", "_views")
@@ -50,19 +49,19 @@ class Storage:
 
 #: The origin of a root that belongs to the caller, and of one that f captures.
 ARGUMENT, CAPTURED = "an argument", "captured"
-#: The same of what is no root, but a number that would be Python's own: a float or a complex number.
+#: The same for a number that would be a Python number: a float or a complex number.
 PYTHON = "Python's own"
-#: Says of a structure that it stands for a plain array that f has made.
+#: Marks a plain array that f has made.
 MADE = object()
 
 
 def is_number(x: Storage) -> bool:
-    """Whether NumPy would have a number for this engine's array: what it computes of no axes, unless it shall be an array."""
+    """Whether NumPy would return a number for this engine's array: a computed 0-d result, unless it must be an array."""
     return not x._array.shape and view_of(x) is None and x._origin in (None, PYTHON)
 
 
 def view_of(x: Storage) -> View | None:
-    """How a view comes from its source; a function that views, as np.real, gives a number of a number, first seen here."""
+    """How a view is made from its source; a function that makes views, as np.real, returns a number for a number."""
     view = x._view
     if type(view) is Applied and view.place is None and view.located is None and not x._array.shape and is_number(view.source):
         view = x._view = None
@@ -70,7 +69,7 @@ def view_of(x: Storage) -> View | None:
 
 
 class Several(list["weakref.ref[Storage]"]):
-    """Weak references. Called, as one of them is to see what it refers to, they give themselves: some may be alive."""
+    """Weak references. A call returns the object itself, as if alive: some references may be."""
 
     def __call__(self) -> Several:
         return self
@@ -91,7 +90,7 @@ class View:
         raise NotImplementedError
 
     def native(self) -> Any:
-        """The engine's array for the view, from the source as it is now."""
+        """The engine's array for the view, from the present source."""
         raise NotImplementedError
 
 
@@ -123,7 +122,7 @@ class Indexed(View):
 class Applied(View):
     """A view by a function: its result, or a part of it.
 
-    place: where the source stands among the arguments; None where it is the first, and there are no keywords and no parts.
+    place: the index of the source among the arguments; None if it is the first, without keywords and parts.
     """
 
     __slots__ = ("args", "function", "kwargs", "part", "place")
@@ -196,9 +195,9 @@ def _small(shape: tuple[int, ...], axes: str, halves: bool) -> Numbers:
 
 
 def _numbered(shape: tuple[int, ...], axes: str, halves: bool) -> Numbers:
-    """The number of each element, counted in C's order, lying in memory as the axes say.
+    """The number of each element in C order, in memory in the order of the axes.
 
-    Of complex elements the real part has an even number, the imaginary part the next: both are views of their own.
+    The real part of a complex element has an even number, the imaginary part the next: both can be views.
     """
     count = functools.reduce(operator.mul, shape, 1)
     numbers: Numbers = np.arange(count)
@@ -228,9 +227,9 @@ def layout_of(array: Numbers) -> str | None:
 
 
 def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
-    """The root of x, the numbers of its elements that x holds, and the same for other layouts that the root may have.
+    """The root of x, the numbers of its elements that x holds, and the same for other possible layouts of the root.
 
-    What NumPy would have copied becomes a root by this. Raises Unknown where an index on the way is not known yet.
+    An array that NumPy would have copied becomes a root. Raises Unknown if an index is not known yet.
     """
     view = view_of(x)
     if view is None:
@@ -256,14 +255,14 @@ def _located_root(x: Storage, layout: str | None) -> tuple[Storage, Numbers, lis
     usual = numbers_of_root(shape, layout if layout and layout.isdigit() else in_order(ndim), halves)
     if ndim < 2 or (layout and layout.isdigit()):
         return x, usual, []
-    if sum(length > 1 for length in shape) < 2:  # one line, whatever the order
+    if sum(length > 1 for length in shape) < 2:  # one line, in any order
         return x, usual, []
     orders = itertools.islice(itertools.permutations(range(min(ndim, 9))), 1, 121)
     return x, usual, [numbers_of_root(shape, "".join(map(str, order)), halves) for order in orders]
 
 
 def _detach(x: Storage, source: Storage, layout: str | None) -> None:
-    """x is no view, as it turns out, but a root."""
+    """Make x a root: it is not a view."""
     x._array = x._array  # which is there: no write has passed yet
     x._origin, x._view = layout, None
     source._views = Several(view for view in _references(source) if view() is not x)
@@ -277,7 +276,7 @@ def replace_root(root: Storage, native: Any) -> None:
     if root._views is not None:
         for view in list(views_of(root)):
             with contextlib.suppress(Unknown):  # an element or a row by an index that is not known yet, which is a view
-                locate(view)  # which makes a root of what is no view
+                locate(view)  # makes a root of an array that is not a view
         for view in views_of(root):
             if _is_fresh(view):
                 del view._array
@@ -311,7 +310,7 @@ class Unknown(Exception):
 
 
 def known(index: Any, engine: Any) -> Any:
-    """An index as NumPy takes it, of numbers alone. Raises Unknown where an engine does not tell them."""
+    """An index of plain numbers, as for NumPy. Raises Unknown if an engine does not know them."""
     cls = type(index)
     if cls is int or cls is slice or index is None or index is Ellipsis:
         return _known_slice(index, engine) if cls is slice else index

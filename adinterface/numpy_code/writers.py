@@ -1,4 +1,4 @@
-"""NumPy's functions and methods that write to an array, by `x[...] = value` on whatever array it is."""
+"""NumPy's functions and methods that write to an array, with `x[...] = value` for any array."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class Flat:
             return  # as NumPy
         values, index = stacked(value), known(index, x._engine)
         if not np.size(values) and np.ndim(index):
-            return  # as NumPy, which does not look at where they would have gone
+            return  # as NumPy, which does not check the places
         places = np.arange(x.size)[index]
         if np.ndim(values) and np.ndim(places):
             values = _vector(values)

@@ -62,7 +62,7 @@ def writable(x: Storage) -> tuple[Storage, Numbers]:
 
 
 def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
-    """A value to be written, as the root's engine has it, with a dtype of NumPy's."""
+    """A value to write, as an array of the root's engine, with a NumPy dtype."""
     engine = root._engine
     if isinstance(value, Storage):
         native = value._operand()
@@ -88,14 +88,14 @@ def holds_storage(values: Any) -> bool:
 
 
 def stacked(values: Any) -> Any:
-    """Nested lists as one array, of ours if there is one of ours in them; anything else as it is."""
+    """Nested lists as one array, wrapped if one of its parts is; anything else unchanged."""
     if not isinstance(values, (list, tuple)):
         return values
     return np.stack([stacked(v) for v in values]) if holds_storage(values) else np.asarray(values)
 
 
 def _fitting(native: Any, shape: tuple[int, ...], engine: Any) -> Any:
-    """A value in the shape of what it is written to; one number stays one."""
+    """A value in the shape of the written part; one number stays one."""
     actual = tuple(native.shape)
     if actual == shape:
         return native
@@ -161,7 +161,7 @@ def _of_halves(root: Storage, places: Numbers, native: Any) -> tuple[Numbers, An
 
 
 def _write_unknown(x: Any, root: Storage, numbers: Numbers, index: Any, value: Any) -> None:
-    """x[index] = value where the engine alone knows the index: integers, or a mask of x's shape for one value."""
+    """x[index] = value for an index that only the engine knows: integers, or a mask of x's shape for one value."""
     engine = x._engine
     native = index._array if isinstance(index, Storage) else None
     if native is not None and np.dtype(engine.library.dtype(native)) == bool:
@@ -177,7 +177,7 @@ def _write_unknown(x: Any, root: Storage, numbers: Numbers, index: Any, value: A
 
 
 def _unknown_places(root: Storage, numbers: Numbers, index: Any, engine: Any) -> Any:
-    """The numbers of the elements of an index that the engine alone knows, as its array."""
+    """The numbers of the elements of an index that only the engine knows, as its array."""
     parts = index if type(index) is tuple else (index,)
     natives = tuple([part._array if isinstance(part, Storage) else _list_of_native(part, engine, root) for part in parts])
     masks = [part for part in natives if hasattr(part, "shape") and np.dtype(engine.library.dtype(part)) == bool]

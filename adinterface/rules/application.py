@@ -46,7 +46,7 @@ def apply(rule: Definition, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
 def _on_plain_arrays(
     rule: Definition, structures: Sequence[Structure], words: dict[str, Structure], leaves: Sequence[Leaf], stand_in: Node
 ) -> Any:
-    """The value of a host's function for NumPy's arrays behind what stands for arrays; it stands for the value's, too."""
+    """The value of a host function on the NumPy arrays inside wrappers; its arrays are wrapped again."""
     values = iter([leaf.value for leaf in leaves])
     args = [_plain(structure).build(values) for structure in structures]
     result = rule.f(*args, **{name: _plain(structure).build(values) for name, structure in words.items()})
@@ -85,7 +85,7 @@ def _library_of(rule: Definition, leaves: Sequence[Leaf]) -> Library | None:
 
 
 class Application:
-    """A rule at one call, behind the contract of `FlatRule`."""
+    """A rule at one call, as the contract of `FlatRule`."""
 
     __slots__ = (
         "_bare", "_form", "_order", "_rule", "_stand_in", "_structures", "_words", "carried", "leaves", "library", "name",
@@ -121,7 +121,7 @@ class Application:
         #: itself, that has the form of something with a derivative, or has not.
         self._order = []
         beside = next(leaf.value for leaf in found if leaf.library is library)
-        #: What stands for arrays in the arguments, as in NumPy code, stands for those of the value too.
+        #: Whether arguments wrap arrays, as in NumPy code; then the value's arrays are wrapped, too.
         self._stand_in = next(filter(None, map(_stand_in, (*structures, *words.values()))), None)
         plain = rule.host is not False or self._stand_in is not None
         for n, leaf in enumerate(found):
@@ -135,7 +135,7 @@ class Application:
         self.leaves, self.carried = tuple(leaves), tuple(carried)
 
     def taken(self) -> tuple[Arrays, Arrays]:
-        """The leaves and what is carried, once: the rule may outlive the call, in compiled code, and must not hold them."""
+        """The leaves and carried values, once: compiled code may keep the rule, which must not keep them."""
         both = self.leaves, self.carried
         self.leaves = self.carried = ()
         return both
@@ -143,7 +143,7 @@ class Application:
     # trees
 
     def _arguments(self, leaves: Arrays, carried: Arrays, *, plain: bool = False) -> tuple[Sequence[Any], dict[str, Any]]:
-        """What the rule's author is called with; `plain` with the arrays themselves where something stands for them."""
+        """The arguments of the author's code; `plain` without wrappers of arrays."""
         if self._bare:
             return leaves, {}
         values = iter([leaves[n] if kind == _LEAF else carried[n] if kind == _CARRIED else n for kind, n in self._order])
@@ -201,7 +201,7 @@ class Application:
         return tuple([x for x, out in zip(result, places) if out]), tuple([x for x, out in zip(result, places) if not out])
 
     def _numbers(self, f: Callable[..., Any], arrays: Sequence[Any], count: int, beside: Arrays) -> Arrays:
-        """What f gives for arrays outside of a trace, flat; its form is noted."""
+        """f's value for arrays outside of a trace, flat; its structure is recorded."""
         args, words = self._arguments(tuple(arrays[:count]), tuple(arrays[count:]), plain=not self._rule.outside)
         result: list[Leaf] = []
         value = f(*args, **words) if self._rule.outside else captured.on_numbers(self.name, f, *args, **words)
@@ -247,7 +247,7 @@ class Application:
         return tuple(match.arrays)
 
     def _derivative(self, function: Any, moved: Any, point: Point, args: Sequence[Any], words: dict[str, Any]) -> Any:
-        """What the author's derivative gives for a cotangent, or for tangents."""
+        """The result of the author's derivative for a cotangent, or for tangents."""
         value = self.result(point.outputs, point.aux)
         if not self.library.plain_numpy:
             return function(moved, value, *args, **words)
@@ -291,7 +291,7 @@ class Application:
 
 
 def _numpy(x: Any) -> Any:
-    """An array of NumPy's, which code of the user's may write into."""
+    """A NumPy array that user code may write into."""
     library = tree.handler_of(x)
     assert isinstance(library, Library)
     return x if library is NUMPY else np.array(library.to_numpy(x))
@@ -305,12 +305,12 @@ def _all_of(library: Library, found: Sequence[Leaf]) -> bool:
 
 
 def _stand_in(structure: Structure) -> Node | None:
-    """A node that stands for an array, if there is one."""
+    """A node that wraps an array, or None."""
     return next((node for node in structure.nodes() if node.type.stands_for_array), None)
 
 
 def _plain(structure: Structure) -> Structure:
-    """The structure with the array itself in the place of a node that stands for it."""
+    """The structure without wrappers: each is replaced by its array."""
 
     def plain(node: Node, children: list[Structure]) -> Structure:
         return children[0] if node.type.stands_for_array else node.with_children(children)
@@ -326,7 +326,7 @@ def _standing(structure: Structure, stand_in: Node) -> Structure:
 
 
 def _constant(library: Library, leaf: Leaf, beside: Any, plain: bool) -> Any:
-    """What is no array of the engine's, as the rule's code gets it."""
+    """A value that is not an engine's array, in the form that the rule's code gets."""
     if leaf.library is PYTHON or (leaf.library is NUMPY and plain):
         return leaf.value
     if leaf.library is NUMPY:

@@ -32,7 +32,7 @@ def require_numbers(name: str, value: Any) -> None:
 
 
 def on_numbers(name: str, f: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
-    """What f gives for numbers, as code outside of the engine calls it."""
+    """f's value for numbers, as code outside of the engine calls it."""
     try:
         result = f(*args, **keywords)
     except (TypeError, ValueError, RuntimeError) as error:

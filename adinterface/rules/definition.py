@@ -17,20 +17,20 @@ class Definition:
     __slots__ = ("back", "count", "f", "host", "name", "outside", "push", "refusal", "signature", "written")
 
     def __init__(self, f: Callable[..., Any], host: bool | Callable[..., Any] = False):
-        #: host: f runs outside of the engine's traces; what gives something like its value from the arguments, or True.
+        #: Whether f runs outside of the engine's traces: True, or a function from the arguments to an example of its value.
         self.f, self.host = f, host
         #: f takes arrays of any library there; otherwise NumPy's.
         self.outside = False
         self.name: str = getattr(f, "__name__", type(f).__name__)
         #: The error where a keyword is being differentiated; None for the usual one.
         self.refusal: Exception | None = None
-        #: A function of the same arguments that has the rule's derivatives as it is written; None if there is none.
+        #: A function of the same arguments whose own derivatives are the rule's; or None.
         self.written: Callable[..., Any] | None = None
         self.back: Callable[..., Any] | None = None
         self.push: Callable[..., Any] | None = None
         self.signature = _signature(f)
         parameters = self.signature.parameters.values()
-        #: How many positional arguments there are, if a call needs no look at the signature; else None.
+        #: The number of positional arguments, if calls need not read the signature; else None.
         self.count = len(parameters) if all(p.kind in _POSITIONAL for p in parameters) else None
 
     def path(self, i: int) -> str:
@@ -48,6 +48,6 @@ def _signature(f: Callable[..., Any]) -> inspect.Signature:
         return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names])
     try:
         return inspect.signature(f)
-    except (TypeError, ValueError):  # of some functions in C: whatever they are called with
+    except (TypeError, ValueError):  # some C functions have no signature
         kinds = {"args": inspect.Parameter.VAR_POSITIONAL, "keywords": inspect.Parameter.VAR_KEYWORD}
         return inspect.Signature([inspect.Parameter(name, kind) for name, kind in kinds.items()])

@@ -1,4 +1,4 @@
-"""Small rules: what a gradient meets on its way back, and a stand-in for a derivative that is of no use."""
+"""Small rules: hooks on cotangents, and surrogate derivatives."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ T = TypeVar("T")
 
 
 def gradient_hook(x: T, hook: Callable[[T], T | None], /) -> T:
-    """x as it is; on the way back its cotangent is what `hook` makes of it: clipped, reversed, scaled, or only looked at.
+    """x unchanged; the backward pass replaces its cotangent by the result of `hook`: clipped, reversed, scaled, inspected.
 
-    x: an array or a tree; hook: gets the cotangent, of the same structure; if it returns None, the cotangent stays as it is.
-    Forward mode, and finite differences, pass x on unchanged.
+    x: an array or a tree; hook: gets the cotangent, of the same structure, and may return None to keep it. Forward mode and
+    finite differences are not affected.
 
-    >>> from adinterface import AutoFiniteDifferences, gradient, gradient_hook
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import gradient_hook
     >>> gradient(lambda x: gradient_hook(x, lambda c: -c) ** 2, AutoFiniteDifferences(), 3.0)[0] > 0  # differences see x alone
     True
     """
@@ -53,12 +54,13 @@ _hooked._definition.written = lambda x, *, hook: x
 
 
 def straight_through(f: Callable[P, T], surrogate: Callable[..., Any] | None = None, /) -> Callable[P, T]:
-    """f with the derivative of another function: for a rounding, a sign, a threshold, whose own derivative is zero.
+    """f with the derivative of another function: for a rounding, a sign or a threshold, whose derivative is zero.
 
-    surrogate: takes the same arguments and gives an array of the same shape; None is the identity of the first argument. Finite
-    differences find the surrogate's derivative too.
+    surrogate: takes the same arguments and returns an array of the same shape; None is the identity of the first argument.
+    Finite differences use the surrogate's derivative too.
 
-    >>> from adinterface import AutoFiniteDifferences, gradient, straight_through
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import straight_through
     >>> rounded = straight_through(round)
     >>> rounded(2.7)
     3.0

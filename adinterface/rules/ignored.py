@@ -22,13 +22,14 @@ def ignore_derivatives(x: T, /) -> T: ...
 def ignore_derivatives(x: Any, /) -> Any:
     """A value that counts as a constant: nothing is differentiated through it, on any engine, in any mode, at any order.
 
-    x: an array or a tree of such; or a function without arguments, which is called, and its result is the value.
+    x: an array or a tree of arrays; or a function without arguments, whose result is the value.
 
-    Finite differences agree with the engines: while they evaluate f beside the point, the value is what it was at the point.
-    What f calls for that must come equally often on every path, else RuleError is raised. An f that ignores nothing pays
-    nothing.
+    Finite differences agree with the engines: near the point, the value is that at the point. f must call this equally often on
+    every path, else RuleError is raised.
 
-    >>> from adinterface import AutoFiniteDifferences, gradient, ignore_derivatives
+
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import ignore_derivatives
     >>> gradient(lambda x: ignore_derivatives(x) * x, AutoFiniteDifferences(), 3.0)
     (3.0,)
     """
@@ -48,9 +49,10 @@ def ignore_derivatives(x: Any, /) -> Any:
 
 
 def non_differentiable(f: Callable[P, T], /) -> Callable[P, T]:
-    """A function whose value counts as a constant, whatever it is given: `ignore_derivatives` of each call.
+    """A function whose value counts as a constant: `ignore_derivatives` of each call.
 
-    >>> from adinterface import AutoFiniteDifferences, gradient, non_differentiable
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import non_differentiable
     >>> @non_differentiable
     ... def scale(x):
     ...     return 2.0 * x

@@ -1,4 +1,4 @@
-"""What the author of a rule returned, held against what it must resemble: the same errors on every engine."""
+"""Checks of the author's results against the expected structure: the same errors on every engine."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Match(Matcher):
                 raise self._error(f"gave {_describe(part)} for {where}, which has no derivative. It must be None there.")
 
     def parts(self, node: Node, keys: Sequence[str], other: Any, path: str) -> Sequence[Any]:
-        """As for any tree; but a dict may stand for the fields of an object, and may leave out what is zero."""
+        """As for any tree; but a dict may give the fields of an object, and may leave out zeros."""
         fields = isinstance(other, dict) and all(key.startswith(".") for key in keys)
         if not fields and not (isinstance(other, dict) and handler_of(other, scan=False) is node.type):
             return super().parts(node, keys, other, path)
@@ -91,7 +91,7 @@ class Match(Matcher):
         return self._unusual(like, given, path if i is None else path.path(i))
 
     def _unusual(self, like: Any, given: Any, path: str) -> Any:
-        """What is no array of the engine's, or does not fit."""
+        """A value that is not the engine's array, or does not fit."""
         library, given = self.library, stood_for(given)
         handler, owner = handler_of(given, scan=False), _owner(like)
         if not isinstance(handler, Library):
@@ -99,7 +99,7 @@ class Match(Matcher):
                 f"gave a {type(given).__name__} for {path}, where it must give {_kind_of(like)}, or None for zero."
             )
         if owner is PYTHON:
-            return given  # for a number that nobody differentiates
+            return given  # for a number that is not differentiated
         shape, expected = tuple(owner.shape(like)), owner.dtype(like)
         dtype = handler.dtype(given)
         if tuple(handler.shape(given)) != shape:
@@ -112,7 +112,7 @@ class Match(Matcher):
             raise self._error(f"gave an array of dtype {dtype} for {path}, which has dtype {expected}. Take its real part.")
         widened = not complex_given and kind(expected) == "complex" and width(dtype) == width(expected)
         if owner is NUMPY and library is not NUMPY and not library.plain_numpy:
-            return given  # for an array that nobody differentiates, which may be wider than the engine has them
+            return given  # for an array that is not differentiated, which may be wider than the engine allows
         if handler is not PYTHON and dtype != expected and not widened:
             raise self._error(
                 f"gave an array of dtype {dtype} for {path}, which has dtype {expected}. Convert it, or what it is computed "

@@ -15,16 +15,15 @@ from ..core.tree import handler_of
 def array_namespace(*arrays: Any) -> Any:
     """The Array API namespace of these arrays: `xp = array_namespace(x); xp.sum(xp.sin(x))` runs on every engine.
 
-    Answers for NumPy, JAX and torch arrays, for the boxes of autograd, and for any other library that
-    array-api-compat knows. Python numbers and None are ignored; if nothing else is there, NumPy answers. Where an
-    engine's tracer stands beside NumPy arrays, the tracer decides; in a derivative of a `rule`, the engine that follows
-    it. The namespace also has `einsum`.
-    Raises TypeError if two libraries meet that do not mix.
+    Accepts NumPy, JAX and torch arrays, autograd's boxes, and arrays of any other library that array-api-compat knows. Python
+    numbers and None are ignored; without arrays the result is NumPy's. If a tracer and NumPy arrays are given, the tracer
+    decides; in a derivative of a `rule`, the engine that differentiates it. The namespace also has `einsum`.
+    Raises TypeError for arrays of two libraries that do not mix.
     """
     libraries: dict[str, tuple[Library, Any]] = {}
     unknown: list[Any] = []
     for x in arrays:
-        # JAX hands the constants of a rule to it as a subclass of its own.
+        # JAX passes the constants of a rule in a subclass.
         handler = None if x is None else NUMPY if isinstance(x, np.ndarray) else handler_of(x, scan=False)
         if isinstance(handler, Library):
             libraries.setdefault(handler.name, (handler, x))

@@ -22,23 +22,23 @@ class Rule(Generic[P, T]):
 
     def __init__(self, f: Callable[P, T], host: bool | Callable[..., Any] = False):
         functools.update_wrapper(self, f)
-        self._definition = Definition(f, host)
+        self._definition: Definition = Definition(f, host)
 
     def pullback(self, function: Derivative) -> Derivative:
-        """Decorates the reverse derivative: from `(cotangent, value, *args, **keywords)` to a tuple, one entry an argument.
+        """Decorates the reverse derivative: from `(cotangent, value, *args, **keywords)` to a tuple, one for each argument.
 
-        The cotangent has the structure of the value, and each that is returned that of its argument; None anywhere is zero,
-        and a field that is left out of a dict is zero too. A function of one argument may return that one's alone. For complex
-        arrays it is the adjoint in the real inner product Re sum(conj(a) b). Returns the function as it is.
+        The cotangent has the structure of the value, and each returned one that of its argument. None is zero, and so is a
+        missing field of a dict. A function of one argument may return its cotangent alone. For complex arrays it is the
+        adjoint in the real inner product Re sum(conj(a) b). Returns the decorated function.
         """
         self._definition.back = self._given("pullback", function)
         return function
 
     def pushforward(self, function: Derivative) -> Derivative:
-        """Decorates the forward derivative: `(tangents, value, *args, **keywords)` to the tangent of the value.
+        """Decorates the forward derivative: from `(tangents, value, *args, **keywords)` to the tangent of the value.
 
-        `tangents` is a tuple with an entry for each argument, of the argument's structure: zeros where there is no derivative
-        to take, None for what has none. None in the result is zero. Returns the function as it is.
+        `tangents` is a tuple with an entry for each argument, of the argument's structure: zeros where nothing is
+        differentiated, None where nothing can be. None in the result is zero. Returns the decorated function.
         """
         self._definition.push = self._given("pushforward", function)
         return function
@@ -69,7 +69,7 @@ def rule(f: Callable[P, T], /, *, host: bool | Callable[..., Any] = ...) -> Rule
 @overload
 def rule(*, host: bool | Callable[..., Any] = ...) -> Callable[[Callable[P, T]], Rule[P, T]]: ...
 def rule(f: Any = None, /, *, host: bool | Callable[..., Any] = False) -> Any:
-    """A function that brings its own derivatives: write them once, in neutral code, and every engine uses them.
+    """A function with its own derivatives: write them once, in neutral code, for every engine.
 
     >>> import numpy as np
     >>> from adinterface import array_namespace, rule
@@ -80,20 +80,18 @@ def rule(f: Any = None, /, *, host: bool | Callable[..., Any] = False) -> Any:
     ... def _(cotangent, value, x):
     ...     return cotangent * value * (1 - value)
 
-    `@f.pullback` takes `(cotangent, value, *args, **keywords)` and gives a tuple with one cotangent for each positional
-    argument, `@f.pushforward` takes `(tangents, value, *args, **keywords)` and gives the tangent of the value. With one of
-    the two the other is derived from it by transposing; with none, f is differentiated as it is written. Arguments and value
-    are trees. Keyword-only arguments are constants, and defaults are bound by the signature. What f captures is not
-    differentiated; that it should be is an error where the engine can tell. The derivatives' own code is differentiated for
-    second derivatives.
+    `@f.pullback` takes `(cotangent, value, *args, **keywords)` and returns a tuple with one cotangent for each positional
+    argument. `@f.pushforward` takes `(tangents, value, *args, **keywords)` and returns the tangent of the value. One of them is
+    enough: the other is its transpose. With neither, f's code is differentiated. Arguments and value are trees. Keyword-only
+    arguments are constants, and the signature binds defaults. Captured values are not differentiated; where the engine can
+    tell, it is an error if they should be. Second derivatives differentiate the code of the derivatives.
 
-    host: f itself runs on NumPy arrays, whatever engine is at work: code of SciPy, or compiled code. `@rule(host=True)` runs f
-    once more, at ones, where JAX compiles the call and must know its shapes; `@rule(host=like)` takes them from
-    `like(*args, **keywords)`. The derivatives are neutral code all the same, which may call such rules.
+    host: f itself runs on NumPy arrays, on any engine: SciPy or compiled code. `@rule(host=True)` runs f once more, at ones,
+    where JAX compiles the call and must know its shapes; `@rule(host=like)` takes them from `like(*args, **keywords)`. The
+    derivatives are still neutral code, which may call such rules.
 
-    Called with NumPy arrays and numbers alone, as by finite differences, it is f itself.
-    Raises RuleError, on every engine the same, where a derivative returns what does not fit, and for a keyword that is being
-    differentiated.
+    A call with NumPy arrays and numbers alone, as in finite differences, runs f itself.
+    Raises RuleError, the same on every engine, for a derivative's result that does not fit, and for a differentiated keyword.
     """
     if f is None:
         return lambda f: rule(f, host=host)

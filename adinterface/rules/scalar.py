@@ -13,24 +13,25 @@ from .rule import Rule, rule
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: From a cotangent or tangent, a partial derivative, and what computes that anew where something stands for the value and the
-#: arguments, to the product of the two.
+#: From a cotangent or tangent, a partial derivative, and a function that computes the partial anew on wrapped arrays, to the
+#: product of the two.
 Product = Callable[[Any, Any, Callable[[Callable[[Any], Any]], Any]], Any]
 
 
 def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /, *, host: bool | Callable[..., Any] = False) -> Rule[P, T]:
     """A function of numbers, or of arrays element by element, as a rule from its partial derivatives.
 
-    partials: called with the value and the arguments, `partials(value, *args, **keywords)`; gives a tuple with the derivative
-    with respect to each positional argument, None for zero. For one argument it may be that one alone. If f returns a tuple,
-    it gives such a tuple for each entry of it.
-    host: as of `rule`; f runs on NumPy's arrays. A ufunc, such as those of scipy.special, always does.
+    partials: `partials(value, *args, **keywords)` returns a tuple with the derivative by each positional argument, None for
+    zero. For one argument it may be the derivative alone. If f returns a tuple, it returns such a tuple for each entry.
+    host: as in `rule`; f runs on NumPy arrays. A ufunc, such as those of scipy.special, always does.
 
-    Arguments are broadcast against each other. A complex function is taken to be holomorphic.
+    Arguments are broadcast against each other. A complex function must be holomorphic.
+    Raises RuleError if the number of partial derivatives differs from that of the arguments.
     Raises RuleError if the number of partial derivatives is not that of the arguments.
 
     >>> import numpy as np
-    >>> from adinterface import AutoFiniteDifferences, array_namespace, gradient, scalar_rule
+    >>> from adinterface import AutoFiniteDifferences, array_namespace, gradient
+    >>> from adinterface.rules import scalar_rule
     >>> hypotenuse = scalar_rule(lambda x, y: (x**2 + y**2) ** 0.5, lambda h, x, y: (x / h, y / h))
     >>> [round(slope, 6) for slope in gradient(hypotenuse, AutoFiniteDifferences(), 3.0, 4.0)]
     [0.6, 0.8]

@@ -1,8 +1,8 @@
-"""SciPy's functions with known derivatives, on the arrays of any engine: `from adinterface import scipy`.
+"""SciPy's functions with known derivatives, on the arrays of any engine.
 
-    from adinterface import scipy
+    from adinterface.scipy import linalg
 
-    scipy.linalg.solve_triangular(a, b)
+    linalg.solve_triangular(a, b)
 
 A floor above the rules: it may import them, `numpy_code` and what stands below. Our forms are found by SciPy's own names, take
 SciPy's arguments, and are SciPy's functions themselves for plain NumPy arrays. SciPy is imported when one of the
@@ -62,7 +62,7 @@ def _ufunc(name: str, engine: Engine) -> Callable[..., Any] | None:
 
 def _of_complex(name: str, engine: Engine) -> Callable[..., Any] | None:
     """A ufunc of scipy.special that an engine has for real numbers alone."""
-    # NumPy's i0 has the name of one without SciPy, too: whoever has a ufunc of SciPy has imported it.
+    # NumPy's i0 has the name of a SciPy ufunc, also without SciPy: a program with a SciPy ufunc has imported it.
     if not name.startswith("special.") or "scipy.special" not in sys.modules:
         return None
     from .special import of_complex
@@ -77,7 +77,7 @@ OFFERS.append(ours)
 
 def _sparse_product(ufunc: Any, other: Any, array: Any, reflected: bool) -> Any:
     """A product with a sparse matrix of SciPy's, which is a constant."""
-    if "scipy.sparse" not in sys.modules:  # whoever has one has imported it
+    if "scipy.sparse" not in sys.modules:  # a program with a sparse matrix has imported it
         return NotImplemented
     from .sparse.sparse_products import beside
 

@@ -35,7 +35,7 @@ def inexact(x: Any) -> Array:
 
 
 def cast(x: Array, dtype: Any) -> Array:
-    """x in a dtype; a wider one as far as the engine has it here, as beside a NumPy array of that dtype."""
+    """x in a dtype; a wider one as far as the engine has it, as in an operation with a NumPy array of that dtype."""
     dtype = np.dtype(dtype)
     if x.dtype == dtype:
         return x

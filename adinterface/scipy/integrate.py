@@ -135,7 +135,7 @@ def romb(y: Any, dx: Any = 1.0, axis: int = -1) -> Array:
 
 
 def _wrapped(f: Callable[..., Any], *values: Any) -> Any:
-    """A computation inside `numpy_function`, whether it stands there already or has an engine's own arrays."""
+    """A computation inside `numpy_function`, which is entered if the arguments are plain engine arrays."""
     from ..numpy_code import numpy_function
 
     kind = _kind(values)
@@ -161,7 +161,7 @@ OURS[scipy_integrate.fixed_quad] = fixed_quad
 def quad(func: Callable[..., Any], a: Any, b: Any, args: Any = (), full_output: Any = 0, **options: Any) -> Any:
     """scipy.integrate.quad, where the limits, args or what func captures may be an engine's.
 
-    func: takes a number, and gives one, or an engine's array of no axes. The value is SciPy's. Each derivative is an integral
+    func: takes a number, and returns one, or a 0-d engine array. The value is SciPy's. Each derivative is an integral
     by SciPy too, of the derivative of the integrand, with nodes of its own and the same `epsabs`, `epsrel` and `limit`.
     Raises NumpyCodeError where a compiled call does not know the numbers, and for an array that func takes from a global name.
     """

@@ -399,7 +399,7 @@ class Akima1DInterpolator(CubicHermiteSpline, scipy_interpolate.Akima1DInterpola
             change = change + np.abs(m[1:] + m[:-1]) / 2
         ahead, behind = change[2:], change[:-2]
         total = ahead + behind
-        # SciPy takes the mean where the slopes around do not change, beside where they change most.
+        # SciPy takes the mean where the neighbouring slopes change little compared with the largest change.
         flat = total <= 1e-9 * np.max(total)
         weighted = (ahead * m[1:-2] + behind * m[2:-1]) / np.where(flat, 1.0, total)
         level = (m[3:] + m[:-3]) / 2 if method == "akima" else 0 * m[3:]

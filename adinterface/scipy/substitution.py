@@ -21,7 +21,7 @@ from .dispatch import is_native
 
 #: Values that hold nothing.
 _PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), np.ndarray, types.BuiltinFunctionType, types.ModuleType})
-#: Packages whose objects hold no arrays that somebody captured.
+#: Packages whose objects hold no captured arrays.
 _CLOSED = frozenset(sys.stdlib_module_names - {"__main__"}) | {"numpy", "adinterface"}
 
 
@@ -54,7 +54,7 @@ class Captured:
         #: In the order in which they were found, each once.
         self.arrays: list[Any] = []
         self._holders: dict[int, list[int]] = {}
-        self._seen: list[Any] = []  # kept alive, because it is told by identity
+        self._seen: list[Any] = []  # kept alive, because the key is the identity
         self._visit(value)
         #: What holds one of the arrays, itself or in what it holds.
         self._changed: set[int] = set()
@@ -107,7 +107,7 @@ def _parts(x: Any) -> list[Any]:
 
 
 def _again(x: Any, of: Callable[[Any], Any], announce: Callable[[Any], None]) -> Any:
-    """The same made of what stands for its parts; announced before that for what holds itself."""
+    """The same value with its parts replaced; recorded first, for a value that contains itself."""
     if isinstance(x, types.FunctionType):
         cells = [types.CellType() for _ in x.__closure__ or ()]
         made = types.FunctionType(x.__code__, x.__globals__, x.__name__, None, tuple(cells) or None)
@@ -145,7 +145,7 @@ def _again(x: Any, of: Callable[[Any], Any], announce: Callable[[Any], None]) ->
 
 
 def _attributes(x: Any) -> dict[str, Any]:
-    """What an object of somebody's own class holds; nothing of a class, or of an object that is not written in Python."""
+    """The attributes of an object of a user's class; nothing for a class, or for an object of a compiled class."""
     cls: Any = type(x)
     if isinstance(x, (type, types.ModuleType)) or cls.__module__.partition(".")[0] in _CLOSED:
         return {}

@@ -1,18 +1,22 @@
-"""Sparse Jacobians and Hessians: patterns found, coloured, compressed and checked.
+"""Sparse Jacobians and Hessians: patterns are found, coloured, compressed and checked.
 
-It may import core, and the compositions of `numpy_code`, whose functions the trace of a pattern also knows. SciPy is imported
-where it is needed: it is the extra `adinterface[sparse]`.
+May import core, and the compositions of `numpy_code`, whose functions the trace of a pattern also covers. SciPy is imported
+late: it is the extra `adinterface[sparse]`.
 """
 
 from ..core.contract.auto import AutoBackend
 from ..core.operators.dispatch import Extension
 from .auto import AutoSparse
+from .pattern import Colouring, SparsityPattern
+from .sparsity import sparsity
 
 
 def is_sparse(auto: AutoBackend) -> bool:
-    """Whether the backend value asks for sparse matrices."""
+    """Whether the backend value is one for sparse matrices."""
     return isinstance(auto, AutoSparse)
 
 
 #: Makes the operations on `AutoSparse`.
 EXTENSION = Extension(is_sparse, f"{__name__}.operators:sparse_operation")
+
+__all__ = ["EXTENSION", "AutoSparse", "Colouring", "SparsityPattern", "is_sparse", "sparsity"]

@@ -11,20 +11,20 @@ from .pattern import SparsityPattern
 
 @dataclass(frozen=True, repr=False)
 class AutoSparse(MatrixBackend):
-    """Sparse Jacobians and Hessians by any backend, which may be a `SecondOrder`.
+    """Sparse Jacobians and Hessians on any backend, which may be a `SecondOrder`.
 
-    `jacobian`, `value_and_jacobian`, `hessian` and `value_gradient_and_hessian` give a sparse matrix of shape
-    `(y.size, x.size)` for each pair of leaves, from as few products as the pattern of its entries allows. All other
-    operators do as with `backend` alone.
+    `jacobian`, `value_and_jacobian`, `hessian` and `value_gradient_and_hessian` return a sparse matrix of shape
+    `(y.size, x.size)` for each pair of leaves, from as few products as the sparsity pattern allows. All other operators work as
+    with `backend` alone.
 
-    pattern: where the entries may stand: any sparse matrix, or a `SparsityPattern`, perhaps with its colouring, as
-        `sparsity` gives it. None: it is detected, in every one-shot call, and once for each specialization of a prepared one.
-    detect: how. `"trace"` runs f once on arrays that carry which inputs each element depends on; `"probe"` takes
-        derivatives along random directions; `"auto"` traces where f lets itself be traced, and probes otherwise.
+    pattern: the sparsity pattern: any sparse matrix, or a `SparsityPattern`, perhaps with its colouring, from `sparsity`. None:
+    it is detected, in every one-shot call, and once for each specialization of a prepared one.
+    detect: the method. `"trace"` runs f once on arrays that record which inputs each element depends on; `"probe"` takes
+    derivatives along random directions; `"auto"` traces if f can be traced, and probes otherwise.
     format: `"csr"`, `"csc"` or `"coo"` arrays of SciPy, or the engine's own, `"native"`: BCOO on JAX, a sparse COO tensor on
-        torch, SciPy's CSR elsewhere.
-    check: whether a product with a random vector is compared with the engine's own: `"first"`, after the first evaluation of
-        each specialization (and after each one where f branches on values or the pattern was probed); `"always"`; or False.
+    torch, SciPy's CSR elsewhere.
+    check: whether a product with a random vector is compared with the engine's: `"first"`, after the first evaluation of
+    each specialization (and after each one if f branches on values or the pattern was probed); `"always"`; or False.
 
     Needs SciPy: `pip install 'adinterface[sparse]'`.
     """

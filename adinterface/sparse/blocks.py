@@ -1,4 +1,4 @@
-"""Where each entry of each block stands in the products that hold all of them."""
+"""The place of each entry of each block in the products that contain them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Block:
     columns: Indices
     #: Where each row begins, for CSR.
     pointers: Indices
-    #: Of each entry, its place in what `BlockLayout.stores` names, flat and one behind the other.
+    #: For each entry, its place in the stacks of `BlockLayout.stores`, flat and concatenated.
     places: Indices
     #: Of each entry, the number of the component, among those of all leaves, along which it was computed.
     seeds: Indices
@@ -56,7 +56,7 @@ class BlockLayout:
         return known
 
     def stores(self, k: int, n: int, coloured: Sequence[Any], singles: Sequence[Any]) -> list[Any]:
-        """The stacks in which block (k, n) stands, in the order that its places count."""
+        """The stacks that contain block (k, n), in the order in which its places are counted."""
         by = self.colouring.by
         if by == "symmetric":
             return list(coloured)

@@ -28,11 +28,11 @@ def verify(
     blocks: list[list[Any]],
     product: Arrays | None,
 ) -> bool:
-    """Raises SparsityError, which names rows, if the matrices times a random vector is not what the engine gives for it.
+    """Raises SparsityError, which names rows, if the matrices times a random vector differ from the engine's product.
 
-    blocks: for each block its matrix of SciPy's, or its entries in the order of the layout as the engine's own array.
-    product: what the engine gives for `layout.direction`, where compiled code has computed it.
-    Returns False where the engine has not computed the numbers yet. Rows that are not finite are passed over.
+    blocks: for each block its SciPy matrix, or its entries in the order of the layout as the engine's array.
+    product: the engine's product with `layout.direction`, if compiled code has computed it.
+    Returns False if the engine has not computed the numbers yet. Rows that are not finite are skipped.
     """
     backend = operation.outermost
     transposed = not operation.second and not compressed.directions(backend)[0]
@@ -108,7 +108,7 @@ def _by_matrices(entries: list[list[Any]], layout: BlockLayout, vector: Array, t
 
 def _entries(backend: Backend, part: Any) -> Array | None:
     """The entries of a block in the order of its rows, in double precision at least; None where they are not known."""
-    if part is None:  # the block has none
+    if part is None:  # the block has no entries
         return np.zeros(0)
     result = np.asarray(part.tocsr().data) if hasattr(part, "tocsr") else numbers_of(backend, part)
     if result is None:
@@ -117,7 +117,7 @@ def _entries(backend: Backend, part: Any) -> Array | None:
 
 
 def _tolerance(operation: Derivative, call: Call) -> float:
-    """How much rounding, or the engine's own error, may make of the sum of absolute terms."""
+    """The tolerance for rounding, and for the engine's own error, in a sum of absolute terms."""
     return float(max(np.sqrt(_coarsest(call)), 10 * np.sqrt(_measured(operation, call))))
 
 
@@ -132,7 +132,7 @@ def _measured(operation: Derivative, call: Call) -> float:
 
 
 def _noise(operation: Derivative, call: Call, function: Function, leaves: Arrays) -> float:
-    """What differences of values are never without, however flat what they are of is."""
+    """The noise of differences of values, even of constant ones."""
     measured = _measured(operation, call)
     if not measured:
         return 0.0

@@ -1,8 +1,8 @@
-"""Which columns, rows, or lines of a symmetric matrix share a product.
+"""Colouring: which columns, rows, or lines of a symmetric matrix share a product.
 
-Columns: SciPy's compiled greedy grouping (Curtis, Powell and Reid 1974) where it is to be had, else first fit in Python. Full
-rows would ask for a colour each, so they are taken out first and computed by themselves. Symmetric matrices: star colouring
-(Gebremedhin, Tarafdar, Manne and Pothen 2007, algorithm 4.1), so that each entry can be read at one of its two places.
+Columns: SciPy's compiled greedy grouping (Curtis, Powell and Reid 1974) if available, else first fit in Python. Full rows would
+need a colour each, so they are computed separately. Symmetric matrices: star colouring (Gebremedhin, Tarafdar, Manne and
+Pothen 2007, algorithm 4.1), so that each entry can be read at one of its two places.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ..core.contract.errors import SparsityError
 from .pattern import Colouring, Indices, SparsityPattern
 from .scipy_import import scipy_sparse
 
-#: Star colouring looks at the colours of neighbours of neighbours; a pattern in which they are more is coloured by columns,
-#: which is a star colouring of more colours.
+#: Star colouring visits the neighbours of neighbours; a pattern with more of them is coloured by columns, which is a star
+#: colouring with more colours.
 _PATHS = 4 * 10**8
 
 
@@ -75,8 +75,8 @@ def choose(pattern: SparsityPattern, *, pushes: bool, pulls: bool) -> Colouring:
 
 
 def _rows_may_take_fewer(columns: _Lines, rows: _Lines, passes: int, singles: bool) -> bool:
-    """Not if a column has more entries than that, each of which asks for a colour of its row, unless it is taken out; nor if
-    rows and columns are the same, so that they take the same colours."""
+    """Whether rows may take fewer colours. They do not if a column has more entries, each of which needs a colour for its row,
+    unless it is computed separately; nor if rows and columns are the same."""
     fewest = int(_costs(columns.degrees).min()) if singles else int(columns.degrees.max(initial=0))
     return passes > max(1, fewest) and not _same(columns, rows)
 
@@ -110,7 +110,7 @@ def _full_lines(degrees: Indices) -> Indices:
 def _renumbered(colours: Indices) -> Indices:
     """The colours that are used, from 0 on."""
     used = np.zeros(int(colours.max(initial=-1)) + 2, bool)
-    used[colours] = True  # the last place stands for -1, which is no colour
+    used[colours] = True  # the last place is that of -1, which is not a colour
     used[-1] = False
     numbers = np.cumsum(used, dtype=np.int32) - 1
     numbers[-1] = -1
@@ -135,9 +135,9 @@ def _grouped(lines: _Lines) -> Indices:
 
 
 def _compiled() -> Callable[[_Lines], Indices] | None:
-    """SciPy's own grouping, which is private and may be gone in another version."""
+    """SciPy's grouping, which is private and may be missing in another version."""
     try:
-        from scipy.optimize._numdiff import group_sparse  # what `group_columns` calls for a sparse matrix, in its own order
+        from scipy.optimize._numdiff import group_sparse  # called by `group_columns` for a sparse matrix, in its own order
     except ImportError:
         return None
 
@@ -273,7 +273,7 @@ def require_valid(pattern: SparsityPattern, colouring: Colouring) -> None:
 
 
 def alone(pattern: SparsityPattern, colouring: Colouring) -> tuple[Any, Any]:
-    """Of each entry (i, j) of a symmetric matrix, whether it stands alone in row i of the colour of j; and its mirror."""
+    """For each entry (i, j) of a symmetric matrix, whether it is the only one in row i with the colour of j; and its mirror."""
     n, count = pattern.shape[0], colouring.count
     # Lines without a colour have all of their entries in full ones, and are read there. They share a place at the end.
     above, below = (colouring.colours[lines].astype(np.int64) for lines in (pattern.columns, pattern.rows))

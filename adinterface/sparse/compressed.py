@@ -15,9 +15,9 @@ from ..core.derive.primitives import back_stacked, linearize, pullback, push_sta
 from ..core.derive.second_order import GradientFunction, hessian_map
 from .pattern import Colouring, Indices
 
-#: Compiled code holds seeds of at most this many bytes; it makes larger ones on the way. A compiler that knows them folds them
-#: into f, which is faster, but takes long where they are large. Into a gradient it folds them once for each place where f's
-#: tangents meet, and to read all those again takes longer than to make the seeds.
+#: Compiled code holds seeds of at most this many bytes; it computes larger ones. A compiler that knows them folds them into f,
+#: which is faster, but takes long if they are large. Into a gradient it folds them once for each place where f's tangents meet,
+#: and reading all of those takes longer than computing the seeds.
 FOLDED_BYTES, FOLDED_BYTES_OF_GRADIENTS = 16 * 2**20, 0
 
 
@@ -31,7 +31,7 @@ class Compressed(NamedTuple):
 
 
 def directions(backend: Backend) -> tuple[bool, bool]:
-    """Whether this backend gives pushforwards, and whether it gives pullbacks, at the price of a few evaluations each."""
+    """Whether this backend has pushforwards, and whether it has pullbacks, each at the cost of a few evaluations."""
     backward = gives(backend, "pullback")
     forward = gives(backend, "pushforward") or (backward and backend.transposes)
     if not backward or backend.mode == "forward":
@@ -50,7 +50,7 @@ def compressed_jacobian(
         pulled = pullback(backend, function, leaves, differentiable=backend.transposes)
         outputs, aux, back = pulled.outputs, pulled.aux, back_stacked(backend, pulled)
     if pushes or single:
-        # An engine with a linear map of its own takes it: the transpose of a transpose costs more.
+        # A linear map of the engine is preferred: the transpose of a transpose costs more.
         own = gives(backend, "linearize") and not backend.prefers_transposing
         again = single and backend.transposes and not own
         linear = transposed(backend, pulled) if again else linearize(backend, function, leaves)
@@ -104,8 +104,7 @@ def _stacks(
 def _seeds(
     backend: Backend, arrays: Arrays, colours: Indices, chunk: tuple[int, int], scales: Sequence[Any] | None, known: bool
 ) -> Arrays:
-    """The sums of the basis vectors of each colour from the first of `chunk` to the second; where a compiler is not to know
-    them, made while it runs."""
+    """The sums of the basis vectors of each colour in `chunk`; computed at run time if a compiler must not fold them."""
     start, stop = chunk
     seeds: list[Any] = []
     offset = 0
@@ -128,7 +127,7 @@ def _seeds(
 
 
 def gathered(backend: Backend, stores: Sequence[Any], places: Indices) -> Any:
-    """The entries at these places of stacks that lie flat, one behind the other, by the engine itself."""
+    """The entries at these places of concatenated flat stacks, by the engine itself."""
     library = library_of(backend, stores[0])
     if len(stores) == 1:
         return library.take(stores[0], places)

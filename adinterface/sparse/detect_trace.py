@@ -35,10 +35,10 @@ def traced_pattern(
 ) -> DetectedPattern:
     """The pattern of f's Jacobian, or of its Hessian with `second`.
 
-    f: a function of two lists, the differentiated leaves and what is carried along, to the result.
-    leaves: NumPy arrays. carried: NumPy arrays and whatever else f takes; `values` says whether all are the call's own, so that
-    f may branch on them.
-    Raises what f raises; Untraceable for what cannot be followed; Branched where f branches though `values` are not there.
+    f: a function of two lists, the differentiated leaves and the carried values, to the result.
+    leaves: NumPy arrays. carried: NumPy arrays and other values; `values` says whether all are those of the call, so that f may
+    branch on them.
+    Raises f's errors; Untraceable for code that cannot be traced; Branched if f branches without `values`.
     """
     try:
         return DetectedPattern(_once(f, leaves, carried, second=second, values=False), "trace, whatever the values are")

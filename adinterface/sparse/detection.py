@@ -33,7 +33,7 @@ class ColouredPattern(NamedTuple):
 
 
 class Derivative(Protocol):
-    """What is asked of a sparse operation: whose derivative it takes, and by what."""
+    """The derivative that a sparse operation takes: of which function, by which arguments."""
 
     name: ClassVar[str]
     second: ClassVar[bool]
@@ -62,14 +62,14 @@ def given_pattern(name: str, pattern: SparsityPattern, inputs: int) -> DetectedP
 
 
 def detected_pattern(operation: Derivative, call: Call, leaves: Arrays, function: Function) -> DetectedPattern:
-    """The pattern, by the ways that `detect` allows."""
+    """The pattern, by the methods that `detect` allows."""
     detect, refused = operation.sparse.detect, ""
     if detect != "probe":
         try:
             return _traced(operation, call, leaves)
         except SparsityError:
             raise
-        except Exception as error:  # of f's, on arrays that it was not written for; what is wrong with f itself, probing shows
+        except Exception as error:  # raised by f, on arrays that it was not written for; probing shows its own errors
             refused = "f branches on values that are not there" if isinstance(error, Branched) else _short(error)
             if detect == "trace":
                 raise SparsityError(
@@ -90,7 +90,7 @@ def detected_pattern(operation: Derivative, call: Call, leaves: Arrays, function
 
 
 class _NoNumbers(Exception):
-    """The engine has not computed the numbers of what it traces."""
+    """The engine has not computed the numbers of traced arrays."""
 
 
 def _short(error: Exception) -> str:
@@ -132,7 +132,7 @@ def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPatter
 
 
 def _plain(array: Any, dtype: str) -> Any:
-    """A NumPy array of one of NumPy's own dtypes; only the shapes of what f computes follow from the others."""
+    """A NumPy array of one of NumPy's own dtypes; for others only the shape of the result is known."""
     return array.astype("float32") if kind(dtype) == "real" and array.dtype.kind != "f" else array
 
 
@@ -140,10 +140,10 @@ def _plain(array: Any, dtype: str) -> Any:
 
 
 def _probed(operation: Derivative, leaves: Arrays, function: Function) -> tuple[SparsityPattern, bool]:
-    """The union of the patterns at two points, one near the arguments, and one far from them; and whether there was any.
+    """The union of the patterns at two points, one near the arguments and one far from them; and whether one was possible.
 
-    Not at the arguments themselves, which are often zeros or ones: there, entries vanish that are none elsewhere. Where f is
-    not finite at such a point, nearer ones are tried. If none will do, the arguments must, and every evaluation is checked.
+    Not at the arguments themselves, which are often zeros or ones, where more entries vanish than elsewhere. If f is not finite
+    at such a point, nearer ones are tried. If none works, the arguments are used, and every evaluation is checked.
     """
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):
@@ -170,7 +170,7 @@ def _probed(operation: Derivative, leaves: Arrays, function: Function) -> tuple[
 
 
 def _pattern_near(operation: Derivative, function: Function, leaves: Arrays, finite: bool) -> SparsityPattern | None:
-    """As `_pattern_at`; None where f says that this is no point for it, which at the caller's own point would be an error."""
+    """As `_pattern_at`; None if f rejects the point, which at the caller's own point would be an error."""
     try:
         return _pattern_at(operation, function, leaves, finite)
     except Exception:

@@ -1,4 +1,4 @@
-"""Functions of the Array API and of NumPy, by what they do to elements. Names are those of both, without module."""
+"""Functions of the Array API and of NumPy, grouped by their effect on elements, with the names of both, without module."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINEAR = frozenset({
     "cumsum", "cumulative_sum", "nancumsum", "modf", "nextafter",
 })  # fmt: skip
 
-#: Element by element, beside NumPy's ufuncs, which are all so.
+#: Element by element, besides NumPy's ufuncs, which all are.
 APART = _FLAT_APART | LINEAR - {"cumsum", "cumulative_sum", "nancumsum", "astype"} | frozenset({
     "abs", "absolute", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "arccos", "arccosh", "arcsin", "arcsinh",
     "arctan", "arctan2", "arctanh", "cos", "cosh", "divide", "true_divide", "exp", "exp2", "expm1", "hypot", "log", "log10",
@@ -67,7 +67,7 @@ SHAPES_BY_VALUE = frozenset({
     "extract", "bincount", "arange",
 })  # fmt: skip
 
-#: Methods of NumPy's arrays, by the function of NumPy that each is.
+#: Methods of NumPy arrays, with the NumPy function that each is.
 METHODS = {
     name: name for name in (
         "all", "any", "argmax", "argmin", "argsort", "copy", "cumprod", "cumsum", "diagonal", "dot", "max", "mean",

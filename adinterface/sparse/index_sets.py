@@ -34,7 +34,7 @@ def union(a: Sets, b: Sets) -> Sets:
 
 
 def selected(sets: Sets, index: np.ndarray[Any, Any], *, some_empty: bool = False) -> Sets:
-    """The sets of elements with these numbers, in this order; with `some_empty`, -1 stands for the empty set."""
+    """The sets of elements with these numbers, in this order; with `some_empty`, -1 is the empty set."""
     if sets is None:
         return None
     index = index.ravel()
@@ -58,13 +58,13 @@ def selected(sets: Sets, index: np.ndarray[Any, Any], *, some_empty: bool = Fals
 
 def _assembled(data: Any, indices: Any, pointers: Any, shape: tuple[int, int]) -> Sets:
     result = scipy_sparse().csr_array((data, indices, pointers), shape=shape)
-    # Rows of a matrix whose rows are sorted and hold nothing twice; to look again takes as long as what they are for.
+    # The rows are sorted without duplicates; checking that takes as long as the computation.
     result.has_canonical_format = True
     return result
 
 
 def stacked(parts: list[tuple[Sets, int]], inputs: int) -> Sets:
-    """The sets of several arrays, one behind the other, from the sets and the size of each."""
+    """The sets of several arrays, concatenated, from the sets and the size of each."""
     if all(sets is None for sets, _ in parts):
         return None
     sp = scipy_sparse()

@@ -1,7 +1,7 @@
-"""The operators on `AutoSparse`: the pattern and its colouring once, then a few products in the place of all.
+"""The operators on `AutoSparse`: the pattern and its colouring once, then a few products instead of all.
 
 A `SparseOperation` is made for a backend. `specialized` binds one to the pattern of a call, or of a specialization of a
-prepared one; what an engine compiles is the bound one's `compute`, and `finish` makes matrices of its results.
+prepared one. An engine compiles the bound operation's `compute`, and `finish` makes matrices of its results.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class SparseOperation(Operation):
         return self.sparse.check == "always" or (self.sparse.check == "first" and local)
 
     def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
-        """The derivative times a vector, by the engine alone; by the transposed one where there is no forward mode."""
+        """The derivative times a vector, by the engine alone; by its transpose if there is no forward mode."""
         if compressed.directions(self.outermost)[0]:
             return derive.pushforward(self.outermost, function, leaves, vector, value=False).tangents
         return derive.pullback(self.outermost, function, leaves).back(vector)
@@ -267,7 +267,7 @@ class SparseOperation(Operation):
         return make(library.asarray(np.zeros(0), dtype=self.dtypes[k][n]) if entries is None else entries)
 
     def checked(self, call: Call, results: Results) -> list[list[Any]]:
-        """The matrices, after they were compared with the engine where that is due; a fifth result is what it has computed."""
+        """The matrices, after comparison with the engine if a check is due; a fifth result is the engine's product."""
         coloured, matrices = self.coloured, self.matrices(call, results)
         assert coloured is not None
         if self.unchecked:
@@ -409,7 +409,7 @@ SPARSE: dict[type[Operation], type[SparseOperation]] = {
 
 
 def sparse_operation(kind: Kind, auto: AutoSparse) -> Operation:
-    """The sparse operation of an operator, or the dense one of an operator that gives no matrix."""
+    """The sparse operation of an operator, or the dense one of an operator that returns no matrix."""
     if not isinstance(kind, type):  # an operator around an operator, which refuses the backend value
         return kind(auto)
     dense: type[Operation] = kind

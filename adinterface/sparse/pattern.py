@@ -1,6 +1,6 @@
-"""Where the entries of a sparse derivative stand, and how they are compressed, as data: NumPy arrays that nobody writes to.
+"""The sparsity pattern and its colouring as data: immutable NumPy arrays.
 
-What decides about them stands in `adinterface.sparse`. Here they are compared, kept in files, and drawn.
+`adinterface.sparse` finds them. Here they are compared, saved, and drawn.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Colouring:
     """How the entries of a pattern are compressed into few products.
 
     by: what is coloured.
-    colours: for each column (each row, with `by="rows"`) the number of the product that it is in; -1 where there is nothing.
-    singles: full rows (full columns, with `by="rows"`) that are taken out first, each a product of its own.
+    colours: for each column (each row, with `by="rows"`) the number of its product; -1 for one without entries.
+    singles: full rows (full columns, with `by="rows"`), each of which has a product of its own.
     """
 
     by: By
@@ -46,7 +46,7 @@ class Colouring:
 
     @property
     def passes(self) -> int:
-        """How many products with the derivative give all entries."""
+        """How many products with the derivative are needed for all entries."""
         return self.count + self.singles.size
 
     def __str__(self) -> str:
@@ -58,14 +58,14 @@ class Colouring:
 class SparsityPattern:
     """Which entries of a matrix may differ from zero: a value, compared and hashed by its content.
 
-    matrix: any sparse matrix of SciPy's, JAX's BCOO, a sparse torch tensor, or a dense 2-d array. Every entry that is stored
-    counts, also a stored zero; of a dense array what is not zero.
+    matrix: any SciPy sparse matrix, JAX's BCOO, a sparse torch tensor, or a dense 2-d array. Every stored entry counts, also a
+    stored zero; in a dense array, every entry that is not zero.
 
-    For several arguments, or for trees, rows and columns are those of all leaves one behind the other, in the order of
-    `tree.leaves`, each row-major. A pattern that `sparsity` has found at values, by probing or along a branch, is `local`: it
-    may lack entries that there are for other values, and differs from a pattern of the same entries that holds everywhere.
+    For several arguments, or for trees, rows and columns are those of all leaves, concatenated in the order of `tree.leaves`,
+    each row-major. A pattern that `sparsity` has found at values, by probing or along a branch, is `local`: it may lack entries
+    that exist for other values, and differs from a pattern of the same entries that holds everywhere.
 
-    Raises TypeError for what is no matrix, ValueError for one that is not two-dimensional.
+    Raises TypeError for anything but a matrix, ValueError for one that is not two-dimensional.
 
     >>> import numpy as np
     >>> SparsityPattern(np.eye(3))
@@ -79,7 +79,7 @@ class SparsityPattern:
     rows: Indices
     columns: Indices
     shape: tuple[int, int]
-    #: How it is compressed; None until somebody has decided.
+    #: The colouring; None until it is chosen.
     colouring: Colouring | None
     #: Whether it was found at values, by probing or along a branch: it may lack entries that there are at others.
     local: bool
@@ -163,7 +163,7 @@ class SparsityPattern:
         return dense
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the pattern, and its colouring if there is one, into a file of NumPy's format `.npz`."""
+        """Write the pattern, and its colouring if there is one, to a NumPy `.npz` file."""
         parts: dict[str, Any] = {"shape": np.array(self.shape), "rows": self.rows, "columns": self.columns}
         parts["local"] = np.array(self.local)
         if self.colouring is not None:

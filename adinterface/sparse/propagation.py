@@ -1,8 +1,8 @@
-"""What each function of the Array API and of NumPy does to the sets of traced arrays.
+"""The effect of each function of the Array API and of NumPy on the index sets of traced arrays.
 
-A function stands in one family of a few: element by element, moving elements about, reducing, along lanes, products. One that
-stands in none is composed of others where `numpy_code` has a composition; what is left depends, in every element, on all that
-went in. So a missing rule costs entries too many, never one too few.
+Functions belong to a few families: element by element, moving elements, reductions, along lanes, products. A function of no
+family is composed of others if `numpy_code` has a composition; else every element of its result depends on all its arguments.
+So a missing rule costs too many entries, never one too few.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def settled(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def adopted(value: Any, trace: Trace) -> Any:
-    """What f captures of an outer transformation, as an array that is not the same for all arguments; all else as it is."""
+    """A captured array of an outer transformation, as an array that may differ between arguments; other values unchanged."""
     if isinstance(value, (Traced, np.ndarray, np.generic, int, float, complex, str, type(None), slice)):
         return value
     if type(value) in (list, tuple):
@@ -112,7 +112,7 @@ def apply(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, 
     composed = COMPOSITIONS.get(name)
     trace = next(traced_in(args, kwargs)).tracing
     if composed is not None and name not in WHOLE and name not in trace.composing:
-        trace.composing.add(name)  # a composition may come back to what it composes
+        trace.composing.add(name)  # a composition may use the function that it composes
         try:
             return composed(NAMESPACE, *args, **kwargs)
         except (TypeError, AttributeError, ValueError, NumpyCodeError) as error:
@@ -167,7 +167,7 @@ def apply_ufunc(ufunc: np.ufunc, method: str, args: Sequence[Any], kwargs: dict[
 
 
 class Namespace:
-    """The Array API's functions, or NumPy's, for traced arrays beside plain ones."""
+    """The Array API's functions, or NumPy's, for traced and plain arrays."""
 
     def __init__(self, source: Any, prefix: str = ""):
         self._source, self._prefix = source, prefix
@@ -198,7 +198,7 @@ class Namespace:
 
 
 class _NumpyNames(Namespace):
-    """As `numpy_function` asks: names with dots, and the ufuncs of SciPy where somebody has imported them."""
+    """The names that `numpy_function` uses: with dots, and SciPy's ufuncs if they were imported."""
 
     def __getattr__(self, name: str) -> Any:
         if name == "special":
@@ -309,7 +309,7 @@ def _nested(parts: Any, dtype: Any) -> Any:
 
 
 def as_array(part: Any) -> Any:
-    """A list of traced numbers as a traced array, a range as a tuple, anything else as it is."""
+    """A list of traced numbers as a traced array, a range as a tuple, anything else unchanged."""
     if isinstance(part, range):
         return tuple(part)
     return _nested(part, None) if isinstance(part, (list, tuple)) and any(True for _ in traced_in(part)) else part
@@ -326,7 +326,7 @@ def like(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, A
 
 
 def about(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Of arrays: what is known without their values."""
+    """A function of facts about arrays that do not depend on their values."""
     return computed(function, args, kwargs)
 
 
@@ -414,7 +414,7 @@ def scan(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, A
 
 
 def _related(sets: Sets, results: Any, elements: Any, count: int) -> Sets:
-    """Of each result, the union of the sets of the elements that stand beside it."""
+    """For each result, the union of the sets of its operands."""
     if sets is None:
         return None
     from .index_sets import product as product_of_sets
@@ -449,7 +449,7 @@ def lane(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, A
 
 
 def matrices(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Of stacks of matrices: each result depends on all of its own matrices."""
+    """For stacks of matrices: each result depends on its whole matrix."""
     arrays = [x for x in args if isinstance(x, Traced) or np.ndim(x) >= 2]
     values = computed(function, args, kwargs)
     results = list(values) if isinstance(values, tuple) else [values]
@@ -540,7 +540,7 @@ def meshgrid(name: str, function: Function, args: Sequence[Any], kwargs: dict[st
 
 
 def sorted_by_value(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Indices and counts: they have no derivative, but other values give others."""
+    """Indices and counts: they have no derivative, but depend on the values."""
     traced = list(traced_in(args, kwargs))
     result = computed(function, args, kwargs)
     fixed = all(x.fixed for x in traced)
@@ -580,7 +580,7 @@ NUMPY_NAMES = _NumpyNames(np)
 
 
 def _method(x: Traced, name: str) -> Any:
-    """A method of NumPy's arrays."""
+    """A method of NumPy arrays."""
     if name == "clip":
         return lambda a_min=None, a_max=None, **kwargs: np.clip(x, a_min, a_max, **kwargs)
     if name == "compress":

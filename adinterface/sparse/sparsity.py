@@ -1,4 +1,4 @@
-"""`sparsity`: the pattern of a sparse derivative, with its colouring, to look at and to keep."""
+"""`sparsity`: the pattern of a sparse derivative, with its colouring, to inspect and to keep."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from .pattern import SparsityPattern
 def sparsity(
     operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
 ) -> SparsityPattern:
-    """Where the entries of f's Jacobian or Hessian stand, and how they share products.
+    """The sparsity pattern of f's Jacobian or Hessian, and its colouring.
 
-    operator: `jacobian` or `hessian` (or the ones that give the value, too). backend: an `AutoSparse`, or any other, which
-    stands for `AutoSparse(backend)`: found as its `detect` says, coloured for what its engine can do. args, kwargs: what the
-    operator takes after the backend. The pattern has a row for each number in the result and a column for each in the
+    operator: `jacobian` or `hessian` (or the operators that return the value, too). backend: an `AutoSparse`; any other is
+    wrapped in `AutoSparse(backend)`. The pattern is found by its `detect`, and coloured for its engine. args, kwargs: the
+    operator's arguments after the backend. The pattern has a row for each number in the result and a column for each in the
     arguments, in the order of their leaves.
 
-    The result can be saved, drawn, and passed on: `AutoSparse(backend, pattern=sparsity(jacobian, f, backend, x))` detects and
-    colours no more.
+    The result can be saved, drawn, and passed on: `AutoSparse(backend, pattern=sparsity(jacobian, f, backend, x))` skips
+    detection and colouring.
 
-    Raises what the operator raises, SparsityError where no pattern can be found, TypeError for another operator.
+    Raises the operator's errors, SparsityError if no pattern can be found, TypeError for another operator.
 
     >>> import numpy as np
-    >>> from adinterface import AutoFiniteDifferences, jacobian, sparsity
+    >>> from adinterface import AutoFiniteDifferences, jacobian
+    >>> from adinterface.sparse import sparsity
     >>> sparsity(jacobian, lambda x: x[1:] * x[:-1], AutoFiniteDifferences(), np.ones(5))
     SparsityPattern(4 x 5, 8 entries, density 40 %, 2 colours of columns: 2 passes)
     """

@@ -21,7 +21,7 @@ NOTHING = -1
 
 
 class Branched(Exception):
-    """f asks for a value that is not the same for all arguments: to branch, to index, or for a shape."""
+    """f reads a value that may differ between arguments: to branch, to index, or for a shape."""
 
 
 class Untraceable(TypeError):
@@ -33,7 +33,7 @@ class Trace:
 
     def __init__(self, inputs: int, *, values: bool, second: bool):
         self.inputs = inputs
-        #: Whether f may look at values; what it then does holds for these values alone.
+        #: Whether f may read values; the pattern then holds for these values only.
         self.values = values
         #: Whether pairs of inputs that meet in a second derivative are noted.
         self.second = second
@@ -75,11 +75,11 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         self._sets, self.tracing = sets, trace
         #: Whether the value is the same for all arguments.
         self.fixed = fixed
-        #: Whether another array may show the same memory, in NumPy, so that nobody can tell what writing would change.
+        #: Whether another array may share the memory, in NumPy, so that the effect of writing is unknown.
         self.shared = False
         #: How often something was written into it.
         self.changes = 0
-        #: Of a view that an index made: the array that it shows, the numbers of its elements there, and what it has seen.
+        #: For a view made by an index: its base, the numbers of its elements there, and the base's state that it has read.
         self.root: Traced | None = None
         self.places: Any = None
         self.seen = 0
@@ -95,13 +95,13 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return self._sets
 
     def _look(self) -> None:
-        """Of a view: see what was written into what it shows."""
+        """For a view: read what was written into its base."""
         root = self.root
         if root is not None and self.seen != root.changes:
             self._value = root._value.reshape(-1)[self.places]
             self._sets, self.fixed, self.seen = selected(root._sets, self.places), root.fixed, root.changes
 
-    # what an array is
+    # properties of an array
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -232,7 +232,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     # what becomes a Python value
 
     def known(self) -> np.ndarray[Any, Any]:
-        """The value, where f may look at it."""
+        """The value, if f may read it."""
         if not self.fixed and not self.tracing.values:
             raise Branched
         return self.value

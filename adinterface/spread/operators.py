@@ -1,7 +1,7 @@
 """Operators in parts, on the workers of an executor or on several devices: Jacobians, and `batched` calls.
 
-Which parts there are depends on the arguments and the backend alone, so results are equal to the last bit however many
-workers there are. A worker gets f, the arguments and its part, and does what a call on a backend without an executor does.
+The parts depend only on the arguments and the backend, so results are equal to the last bit for any number of workers. A worker
+gets f, the arguments and its part, and makes the call of a backend without an executor.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..core.tree import CONSTANT, EACH, Constant, Node, Structure, apart, handle
 
 
 def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:
-    """The operation on a backend with an executor: what is not done in parts does without it."""
+    """The operation on a backend with an executor; operators without parts use the plain one."""
     alone = replace(auto, executor=None)
     if first_order(auto).takes_executor:
         return kind(auto)
@@ -70,12 +70,12 @@ def _ranges(count: int, size: int | None) -> list[tuple[int, int]]:
 
 
 def _again(structure: Structure, values: Iterator[Any]) -> Any:
-    """An argument as it was passed, markers included, around these values."""
+    """An argument as it was passed, markers included, with these values."""
 
     def built(node: Node, children: list[Any]) -> Any:
         if node.type in (CONSTANT, EACH):
             return node.type.replace(None, children)
-        if node.type.held:  # what it has frozen is its own
+        if node.type.held:  # its frozen values are its own
             children = [child.value if type(child) is Constant else child for child in children]
         return node.type.unflatten(node.data, children)
 
@@ -164,7 +164,7 @@ class _SpreadJacobian(_InParts, JacobianOperation):
 
 
 def _home(stack: Any, like: Any) -> Any:
-    """A stack from another device, or another process, beside what it belongs to."""
+    """A stack from another device or process, moved to the device of this array."""
     library = handler_of(like)
     assert isinstance(library, Library)
     return library.asarray(stack, like=like)
@@ -183,9 +183,9 @@ class _SpreadBatched(Batched):
         self.executor, self.alone = executor, alone
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        """Nothing, since the parts take the caller's own arrays; all of it where there is one part at most.
+        """Nothing, since the parts take the caller's arrays; everything if there is at most one part.
 
-        So it is for no entries, inside an outer derivative, and for a module with frozen parameters, whose gradients, zeros,
+        That is so without entries, inside an outer derivative, and for a module with frozen parameters, whose zero gradients
         have no axis.
         """
         plan = function.plan
@@ -223,7 +223,7 @@ def _entries(auto: AutoBackend, kind: BatchedKind, f: Callable[..., Any], args: 
 
 
 def _joined(results: Sequence[Any]) -> Any:
-    """Results of all parts as one: their arrays one behind the other."""
+    """The results of all parts as one: their arrays concatenated."""
     structure, first = apart(results[0])
     columns = zip(*[[leaf.value for leaf in apart(result)[1]] for result in results], strict=True)
     return rebuild(structure, iter([_one_behind_the_other(leaf.library, column) for leaf, column in zip(first, columns)]))

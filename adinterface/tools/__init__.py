@@ -1,4 +1,29 @@
 """What people do with operators: compare backends, check gradients and neutral code, explain a call.
 
-A wing above the operators: it may import everything, and nothing imports it but the front door.
+It may import core and rules. Nothing imports it.
 """
+
+from .check_gradient import GradientCheck, check_gradient
+from .check_neutral import NeutralCheck, NeutralFinding, check_neutral
+from .check_rule import RuleCheck, RuleFinding, check_rule
+from .compare import Comparison, compare
+from .estimate_noise import Noise, estimate_noise
+from .explain import Explanation, LeafReport, explain
+
+__all__ = [
+    "Comparison",
+    "Explanation",
+    "GradientCheck",
+    "LeafReport",
+    "NeutralCheck",
+    "NeutralFinding",
+    "Noise",
+    "RuleCheck",
+    "RuleFinding",
+    "check_gradient",
+    "check_neutral",
+    "check_rule",
+    "compare",
+    "estimate_noise",
+    "explain",
+]

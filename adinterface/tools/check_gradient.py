@@ -53,13 +53,13 @@ _LADDER, _SHORT_LADDER = (8.0, 1.0, 1 / 8, 1 / 64, 1 / 512), (4.0, 2.0, 1.0, 1 /
 
 @dataclass(frozen=True)
 class LeafCheck:
-    """The slope of f along one random direction: what the gradient says, and what differences say.
+    """The slope of f along one random direction, by the gradient and by differences.
 
     path: the leaf that the direction moves, each of its numbers by 1 or -1 (a complex one by a random unit).
     status: `"right"`; `"wrong"`; `"kink"` if the slopes ahead and behind differ and the gradient lies between them, so
-        that any answer of an engine is as good; `"unclear"` if differences cannot tell.
-    tolerance: by how much the two slopes may differ.
-    ahead, behind: the one-sided slopes of a kink.
+    that any result of an engine is acceptable; `"unclear"` if differences cannot decide.
+    tolerance: the largest accepted difference of the two slopes.
+    ahead, behind: the one-sided slopes at a kink.
     """
 
     path: str
@@ -119,7 +119,7 @@ class GradientCheck(Verdict):
 
     @property
     def ok(self) -> bool:
-        """Nothing is wrong or unclear; kinks are no failure."""
+        """Whether nothing is wrong or unclear; kinks are not failures."""
         return all(check.status == "kink" for check in self.findings)
 
     def __repr__(self) -> str:
@@ -142,7 +142,7 @@ class GradientCheck(Verdict):
 class Probe:
     """f at a point and around it. It gets what `AutoFiniteDifferences(native=backend)` would hand it."""
 
-    #: Evaluates f with what it ignores held as it is at the point.
+    #: Evaluates f with ignored values fixed at the point.
     _around: Around
 
     def __init__(self, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]):
@@ -173,12 +173,12 @@ class Probe:
             else:
                 self._around = Around(lambda: self.f(*args, **keywords))
                 output = self._around(self.f, *args, **keywords)
-            if isinstance(output, (tuple, dict)):  # the scalar in front of what is auxiliary
+            if isinstance(output, (tuple, dict)):  # the scalar, followed by auxiliary values
                 output = next(iter(output.values())) if isinstance(output, dict) else output[0]
             library = _library_of(output)
             self.epsilon = max(self.epsilon, epsilon(library.dtype(output)))
             values.append(widened(library.to_numpy(output))[()])
-            # What the operator is given back does not matter, but that it is no coarser than the arguments does.
+            # The value does not matter, except that it has at least the precision of the arguments.
             return max(zip(dtypes, leaves), key=lambda leaf: width(leaf[0]))[1]
 
         pullback(elsewhere, self.backend, *self.args, **self.kwargs)
@@ -199,7 +199,7 @@ class Probe:
                 ends.append({n: (self.points[n] + h * d).astype(self.storage[n]) for n, d in direction.items()})
             ahead, behind = ends
             up, down = self.at(ahead), self.at(behind)
-            # What rounding left of the step is what the gradient is multiplied with.
+            # The gradient is multiplied by the step after rounding.
             parts = [np.real(np.conj(gradients[n]) * (widened(ahead[n]) - widened(behind[n]))) / (2 * step) for n in direction]
             slope = float(sum([part.sum() for part in parts]))
             typical = float(np.sqrt(sum([np.square(part).sum() for part in parts])))
@@ -232,7 +232,7 @@ class Along:
             parts = [np.real(np.conj(gradients[n]) * d) for n, d in direction.items()]
             self.gradient = float(sum([part.sum() for part in parts]))
             self.typical = float(np.sqrt(sum([np.square(part).sum() for part in parts])))
-            # What rounding the moved leaves does to f, beside the rounding of its own value.
+            # The effect of rounding the moved leaves on f, beyond the rounding of its value.
             shaken = [np.abs(gradients[n]) * np.abs(probe.points[n]) for n in direction]
             absolute = 0.5 * probe.epsilon * float(np.sqrt(sum([np.square(part).sum() for part in shaken])))
         self.noise = probe.epsilon, absolute if math.isfinite(absolute) else 0.0
@@ -341,10 +341,10 @@ class Look:
 
 
 def kink_among(looks: Sequence[Look]) -> Look | None:
-    """The look that shows a kink, among looks from the longest step to the shortest; None if f is smooth.
+    """The pair of evaluations that shows a kink, among pairs from the longest step to the shortest; None if f is smooth.
 
     The slopes ahead and behind differ by `h f''` where f is smooth, so the difference falls with the step; at a kink it
-    stays (or grows, if f jumps). Near many kinks, as in a network of ReLUs, it falls slowly: three steps must tell the same.
+    stays (or grows, if f jumps). Near many kinks, as in a network of ReLUs, it falls slowly: three steps must agree.
     """
     clear = [look for look in looks if math.isfinite(look.jump) and look.jump > 8 * look.noise][-3:]
     if len(clear) < 3:
@@ -388,21 +388,21 @@ def check_gradient(
 ) -> GradientCheck:
     """Check a backend's gradient against finite differences along random directions.
 
-    A few directions that move all leaves at once, four to ten evaluations of f each; then up to 16 leaves alone, those of
-    which these directions say the least. If something disagrees, f is looked at again with several steps, and the leaf that
-    is wrong is searched for by halving. So the number of evaluations does not depend on how many numbers there are: a
-    model of a million parameters takes 60 to 150. f gets the arrays that the backend would give it.
+    A few directions move all leaves at once, with four to ten evaluations of f each. Then up to 16 leaves are moved alone:
+    those with the smallest part in these directions. If something disagrees, f is evaluated with more steps, and the wrong leaf
+    is found by bisection. So the number of evaluations does not depend on the size of the model: a million parameters take 60
+    to 150. f gets the arrays that the backend would give it.
 
     f, backend, args, kwargs: as for `gradient`; to give f a keyword named `seed`, `directions` or `rtol`, wrap it.
 
     seed: of the random directions; the same seed gives the same directions.
     directions: how many directions move all leaves.
-    rtol: how much the two slopes may differ, relative to their size; None takes eps^(3/5) of the coarsest dtype (4e-10
-        for float64, 7e-5 for float32), and eps^(2/5) (5e-7, 2e-3) where f is too rough for differences to tell more. What
-        their own estimated error explains is allowed on top.
+    rtol: the accepted difference of the two slopes, relative to their size; None takes eps^(3/5) of the coarsest dtype (4e-10
+    for float64, 7e-5 for float32), and eps^(2/5) (5e-7, 2e-3) where f is too rough for more. The estimated error of the
+    differences is added.
 
     Returns a `GradientCheck`, true if the gradient is right; it names each wrong leaf with both slopes. Where f has a
-    kink (its slopes ahead and behind differ), an engine that answers anything between them is not wrong.
+    kink (its slopes ahead and behind differ), any result between them counts as right.
     Raises what `gradient` raises, and ValueError if `directions` is less than 1.
 
     >>> import numpy as np
@@ -562,10 +562,10 @@ class _Search:
 
 
 def _trust(looks: Sequence[Look]) -> tuple[float, float, Look]:
-    """How far the slopes of neighbouring steps are apart, rounding included; f's bend; and the middle look.
+    """The difference of the slopes of neighbouring steps, with rounding; f's bend; and the middle pair.
 
-    Where f has many kinks nearby, those ahead and those behind make errors of their own: their difference, the bend, is
-    about as large as the error of the central slope, which is their mean.
+    If f has many kinks nearby, the slopes ahead and behind have separate errors: their difference, the bend, is about as large
+    as the error of the central slope, which is their mean.
     """
     slopes = [look.central for look in looks]
     middle = looks[len(looks) // 2]

@@ -1,4 +1,4 @@
-"""`check_neutral`: does f run on every engine? If not, which line of it is in the way?"""
+"""`check_neutral`: runs f on every engine, and finds the line that fails."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ _STANDARD_NAMES = {
 
 @dataclass(frozen=True)
 class NeutralFinding:
-    """What became of f in one namespace.
+    """The result of f in one namespace.
 
     where: `"array_api_strict"`, or the backend.
-    status: `"runs"`; `"fails"`, with the line of f and what was raised; `"differs"`: it runs, but gives other numbers
-        than NumPy does.
+    status: `"runs"`; `"fails"`, with the line of f and the error; `"differs"`: it runs, but returns other numbers than with
+    NumPy.
     """
 
     where: str
@@ -67,7 +67,7 @@ class NeutralFinding:
 
 @dataclass(frozen=True, repr=False)
 class NeutralCheck(Verdict):
-    """What `check_neutral` found. True if f runs everywhere and gives NumPy's numbers; prints as a page of text."""
+    """The result of `check_neutral`. True if f runs everywhere and returns NumPy's numbers; prints as a page of text."""
 
     name: str
     results: tuple[NeutralFinding, ...]
@@ -91,18 +91,18 @@ class NeutralCheck(Verdict):
 def check_neutral(
     f: Callable[..., Any], /, *args: Any, backends: Sequence[AutoBackend] | None = None, **kwargs: Any
 ) -> NeutralCheck:
-    """Run f on `array_api_strict`, which has nothing but the Array API standard, and traced by every installed engine.
+    """Run f on `array_api_strict`, which implements only the Array API standard, and traced by every installed engine.
 
     f, args, kwargs: as for `gradient`; f may return any tree. It is written with `xp = array_namespace(x)`.
     backends: instead of all installed ones.
 
-    Returns a `NeutralCheck`, true if f runs everywhere and gives the numbers that it gives with NumPy. Where it does
-    not, it names the line of f, what was raised there and, if it knows, what to write. A line hides those behind it, so
-    check again when it is mended. Raises whatever f raises with NumPy arrays, and MissingEngineError without the package
-    array-api-strict.
+    Returns a `NeutralCheck`, true if f runs everywhere and returns the numbers that it returns with NumPy. Otherwise it names
+    the line of f, the error and, if known, what to write. Later lines are not reached, so check again after a correction.
+    Raises the errors of f with NumPy arrays, and MissingEngineError without the package array-api-strict.
 
     >>> import numpy as np
-    >>> from adinterface import array_namespace, check_neutral
+    >>> from adinterface import array_namespace
+    >>> from adinterface.tools import check_neutral
     >>> def f(x):
     ...     xp = array_namespace(x)
     ...     return xp.sum(xp.concat([x, xp.sin(x)]))
@@ -130,7 +130,7 @@ def check_neutral(
         ) from None
     runs: list[tuple[str, Callable[[], Any]]] = [("array_api_strict", functools.partial(called_with, strict.asarray))]
     for backend in chosen:
-        find(backend)  # before f is run: an engine that is missing is no fault of f
+        find(backend)  # before f runs: a missing engine is not a fault of f
         name = type(backend).__name__ if backend == type(backend)() else repr(backend)
         runs.append((name, functools.partial(_traced, f, backend, args, kwargs)))
     called = getattr(f, "__name__", type(f).__name__)
@@ -149,7 +149,7 @@ def _listed(backends: Any) -> list[AutoBackend]:
 
 
 def _installed() -> list[AutoBackend]:
-    """The backends of engines that have arrays of their own; NumPy's own run is there already."""
+    """The backends of engines with arrays of their own; a run with NumPy arrays is always made."""
     classes = [auto_class(name) for name in names() if is_installed(name)]
     return [cls() for cls in classes if cls is not None]
 
@@ -164,7 +164,7 @@ def _result(where: str, run: Callable[[], Any], f: Callable[..., Any], wanted: l
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             numbers = _numbers(run())
-    except Exception as error:  # whatever it is: that is what is asked
+    except Exception as error:  # any error of f is a result
         file, line, source = _line_of(f, error.__traceback__)
         message = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
         return NeutralFinding(where, "fails", file, line, source, message, _hint(error))

@@ -1,4 +1,4 @@
-"""`check_rule`: are the derivatives that somebody wrote those of the function?"""
+"""`check_rule`: compares the derivatives of a rule with those of its function."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Aspect = Literal["pullback", "pushforward", "adjoint", "linear", "again", "float
 
 @contextmanager
 def _unwarned() -> Iterator[None]:
-    """Differences of what is wrong are rarely smooth, which the findings say better."""
+    """Differences of a wrong derivative are rarely smooth, which the findings report better."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)
         yield
@@ -78,21 +78,23 @@ def check_rule(
     rtol: float | None = None,
     **keywords: Any,
 ) -> RuleCheck:
-    """Hold the derivatives of a rule against finite differences of its primal, in both modes.
+    """Compare the derivatives of a rule with finite differences of its primal, in both modes.
 
-    f: made by `rule`, `scalar_rule` or `differentiate_with`. args, keywords: where it is looked at, NumPy arrays and numbers,
-    away from kinks.
+    f: made by `rule`, `scalar_rule` or `differentiate_with`. args, keywords: the point, NumPy arrays and numbers away from
+    kinks.
     backend: the engine that uses the rule; None takes the first that is installed.
     seed: of the random directions. rtol: the largest relative error; None takes 1e-5 in double precision.
 
-    Looked at are: what the derivatives return (a cotangent for each argument, structure, shape, dtype), each argument's
-    cotangent and each part of the tangent along a random direction (None where the value does depend is an error), that both
-    maps are adjoint and linear, that a pullback can be used again and writes into nothing, that single precision stays single,
-    and the derivatives of the derivatives' own code. Returns a `RuleCheck`, true if nothing is wrong.
-    Raises TypeError for what is no rule, BackendError if no engine is installed, and whatever the primal raises.
+    Checks the derivatives' results (a cotangent for each argument, structure, shape, dtype); each cotangent and each part of
+    the tangent along a random direction (None where the value depends is an error); that both maps are adjoint and linear; that
+    a pullback can be used again and writes into nothing; that single precision stays single; and the derivatives of the
+    derivatives' code. Returns a `RuleCheck`, true if nothing is wrong. Raises TypeError for anything but a rule, BackendError
+    if no engine is installed, and the errors of the primal.
 
     >>> import numpy as np
-    >>> from adinterface import array_namespace, check_rule, scalar_rule
+    >>> from adinterface import array_namespace
+    >>> from adinterface.rules import scalar_rule
+    >>> from adinterface.tools import check_rule
     >>> sine = scalar_rule(lambda x: array_namespace(x).sin(x), lambda value, x: array_namespace(x).cos(x))
     >>> check_rule(sine, np.array([0.3, 1.2])).ok
     True
@@ -112,7 +114,7 @@ def check_rule(
 def _an_engine() -> AutoBackend:
     for name in names():
         if is_installed(name):
-            backend_class(name)  # which knows its arrays from now on
+            backend_class(name)  # loads the engine, so that its arrays are recognised
             cls = auto_class(name)
             if cls is not None and backend_class(name).libraries:
                 return cls()
@@ -329,7 +331,7 @@ def _product(a: Array, b: Array) -> float:
 
 
 def _inner(a: Any, b: Any) -> tuple[float, float]:
-    """The real inner product of two trees, and the sum of what it adds up, without signs."""
+    """The real inner product of two trees, and the sum of the absolute values of its terms."""
     products = [np.real(np.conj(x) * y) for x, y in zip(_numbers(a), _numbers(b))]
     return float(sum([x.sum() for x in products])), float(sum([np.abs(x).sum() for x in products]))
 

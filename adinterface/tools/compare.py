@@ -37,21 +37,21 @@ _EXAMINED = 8
 def compare(
     operator: Callable[..., Any], f: Callable[..., Any], backends: Iterable[AutoBackend], /, *args: Any, **kwargs: Any
 ) -> Comparison:
-    """Make the same call of an operator with several backends, and report what each gave and what it took.
+    """Make the same call of an operator with several backends, and report results and costs.
 
-    operator: one of this package's operators. The maps that `pullback` and `linearize` give are applied once, to the
-        same random direction on every backend, and that is compared.
+    operator: one of this package's operators. The maps of `pullback` and `linearize` are applied once, to the same random
+    direction on every backend, and the results are compared.
     backends: a list of backend values. The first that succeeds and is not finite differences is the reference; the
-        first that succeeds if there is none.
-    args, kwargs: what the operator takes after the backend.
+    first that succeeds if there is none.
+    args, kwargs: the operator's arguments after the backend.
 
-    For each backend: the result; the largest difference against the reference, for each leaf with its path; the time of
+    For each backend: the result; the largest difference from the reference, for each leaf with its path; the time of
     the first call and the median of later ones (at least one, for about 0.2 s); evaluations of f in the first call; peak
-    memory of a call. Each backend is called three times or more, so f should be pure. An error that a backend raises is
+    memory of a call. Each backend is called three times or more, so f should be pure. A backend's error is
     part of the report. Where `gradient` or `value_and_gradient` differ at a kink of f, the report says so.
 
-    Peak memory is what `tracemalloc` sees: the allocations of Python and of NumPy. What an engine allocates in its own
-    C++ heap or on an accelerator it does not see.
+    Peak memory is measured by `tracemalloc`: the allocations of Python and of NumPy, but not those of an engine's own C++ heap
+    or on an accelerator.
 
     Raises BackendError if `backends` is not a list of backend values.
 
@@ -59,7 +59,7 @@ def compare(
     >>> from adinterface import AutoFiniteDifferences, compare, gradient
     >>> report = compare(gradient, lambda p: (p["x"] ** 2).sum(), [AutoFiniteDifferences()], {"x": np.ones(3)})
     >>> report.agree(), report[AutoFiniteDifferences()].evaluations
-    (True, 6)
+    (True, 13)
     """
     chosen = _checked(backends)
     require_call("compare(operator, f, backends, *args)", operator, f)
@@ -223,7 +223,7 @@ def _kinks(
             for m, path in suspects
             if path in paths and _at_kink(probe, path, m.leaves[path], reference.leaves[path])
         }
-    except Exception:  # f need not allow to be evaluated elsewhere; then the difference stands as it is
+    except Exception:  # f may refuse other points; then the difference stays in the report
         return set()
 
 

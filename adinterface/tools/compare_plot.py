@@ -11,7 +11,7 @@ from ..core.contract.errors import MissingEngineError
 from .compare_table import seconds
 from .measured import Measured
 
-#: Colours that are told apart with any colour vision (Okabe and Ito, 2008).
+#: Colours that can be distinguished with any colour vision (Okabe and Ito, 2008).
 _FIRST, _LATER, _LEAF, _KINK, _ERROR = "#E69F00", "#0072B2", "#009E73", "#CC79A7", "#B00020"
 
 

@@ -1,4 +1,4 @@
-"""What `compare` found: the measurements beside each other, how far they may be apart, and how they are shown."""
+"""The result of `compare`: the measurements, the tolerances, and the presentation."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Comparison:
         raise KeyError(backend)
 
     def agree(self, *, rtol: float | None = None, atol: float | None = None) -> bool:
-        """Whether no backend failed and every leaf of every backend is near enough to the reference.
+        """Whether no backend failed and every leaf of every backend is within tolerance of the reference.
 
-        Near enough is `atol + rtol * scale`, where scale is the largest number of the reference's leaf. Leaves at a kink
-        of f, where each engine may answer in its own way, agree.
+        The tolerance is `atol + rtol * scale`, where scale is the largest number of the reference's leaf. Leaves at a kink
+        of f, where each engine's result is acceptable, agree.
 
         rtol: None takes eps^(3/5) of the call's coarsest dtype (4e-10 for float64, 7e-5 for float32). If one side is finite
             differences, 100 times the error that its method is known for where that is more: 4e-10 for adaptive ones, 2e-8

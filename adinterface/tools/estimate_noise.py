@@ -19,7 +19,7 @@ from ..core.contract.auto import AutoFiniteDifferences
 from ..core.contract.errors import PrecisionError
 from .check_gradient import Probe
 
-#: Evenly spaced points, beside the one in the middle.
+#: Evenly spaced points, besides the one in the middle.
 POINTS = 8
 #: How far neighbouring points are apart, relative to the numbers that move, one after another.
 DISTANCES = (1e-7, 1e-5, 1e-9, 1e-3)
@@ -29,7 +29,7 @@ COARSER = 1e4
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise of f's values: the standard deviation, as it is and relative to the value; and how often f was evaluated."""
+    """The noise of f's values: the standard deviation, absolute and relative to the value; and the evaluations of f."""
 
     absolute: float
     relative: float
@@ -37,24 +37,26 @@ class Noise:
 
 
 def estimate_noise(f: Callable[..., Any], /, *args: Any, seed: int = 0, **kwargs: Any) -> Noise:
-    """How noisy the values of a real scalar function are around a point: what `AutoFiniteDifferences(noise=...)` takes.
+    """The noise of a real scalar function's values around a point, for `AutoFiniteDifferences(noise=...)`.
 
-    f is evaluated at nine points close together, on a line in a random direction that moves every number by the same
-    part of itself; again with another distance, up to four times, where they are too far apart (f bends) or too near (it
-    does not change). Rounding is noise too: an f that is computed in double precision has a relative noise of about 1e-16.
+    f is evaluated at nine points close together, on a line in a random direction that changes every number by the same
+    fraction. If the points are too far apart (f bends) or too close (it does not change), this is repeated with another
+    distance, up to four times. Rounding is noise too: an f that is computed in double precision has a relative noise of about
+    1e-16.
 
-    args, kwargs: of f; those that are differentiated move. seed: of the direction.
-    Raises PrecisionError if no distance shows the noise, and what f raises.
+    args, kwargs: of f; the differentiated ones move. seed: of the direction.
+    Raises PrecisionError if no distance shows the noise, and the errors of f.
 
     >>> import numpy as np
-    >>> from adinterface import AutoFiniteDifferences, derivative, estimate_noise
+    >>> from adinterface import AutoFiniteDifferences, derivative
+    >>> from adinterface.tools import estimate_noise
     >>> random = np.random.default_rng(0)
     >>> def f(x):
     ...     return np.sin(x) * (1 + 1e-8 * random.standard_normal())
     >>> noise = estimate_noise(f, 1.0)
     >>> 1e-9 < noise.relative < 1e-7
     True
-    >>> abs(derivative(f, AutoFiniteDifferences(noise=noise.relative), 1.0) - np.cos(1.0)) < 1e-5
+    >>> bool(abs(derivative(f, AutoFiniteDifferences(noise=noise.relative), 1.0) - np.cos(1.0)) < 1e-5)
     True
     """
     require_function("estimate_noise", f)

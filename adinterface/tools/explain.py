@@ -1,4 +1,4 @@
-"""`explain`: what a call of an operator does, for people who wonder."""
+"""`explain`: what a call of an operator does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..core.operators.run import run
 
 @dataclass(frozen=True)
 class LeafReport:
-    """One leaf of the arguments: where it stands, what it is, and what becomes of it."""
+    """One leaf of the arguments: its place, its value in words, and its conversion."""
 
     path: str
     value: str
@@ -37,7 +37,7 @@ class Explanation:
     operator: str
     backend: AutoBackend
     leaves: tuple[LeafReport, ...]
-    #: The passes of the engine, in order, and the ways by which an operator was derived.
+    #: The passes of the engine, in order, and how the operator was derived from them.
     steps: tuple[str, ...]
     #: How often f was evaluated (by the call itself; not by a later `back` or `push`).
     evaluations: int
@@ -76,15 +76,14 @@ class Explanation:
 def explain(
     operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
 ) -> Explanation:
-    """Make one call of an operator, and tell what it does: print it, and return it as data.
+    """Make one call of an operator, and describe it: print the description, and return it as data.
 
-    Says which leaves are differentiated and which are not, and why; how each reaches the engine; which passes the
-    engine makes and which of them are derived from others; how often f is evaluated. The call is really made, once
-    (so f runs, with whatever it does), and its result is dropped.
+    Shows which leaves are differentiated, and why others are not; how each is converted for the engine; the engine's passes,
+    and which of them are derived from others; and how often f is evaluated. The call is made once, and its result is dropped.
 
-    operator: one of this package's operators. args, kwargs: what that operator takes after the backend. A batched call is
-    explained as it is prepared: `explain(batched, operator, f, backend, *args)`.
-    Raises what the call raises.
+    operator: one of this package's operators. args, kwargs: the operator's arguments after the backend. For a batched call
+    write `explain(batched, operator, f, backend, *args)`.
+    Raises the errors of the call.
 
     >>> from adinterface import AutoFiniteDifferences, explain, gradient
     >>> report = explain(gradient, lambda p: p["x"] ** 2, AutoFiniteDifferences(), {"x": 3.0, "name": "speed"})
@@ -94,8 +93,8 @@ def explain(
       args[0]['name']  None            str 'speed': str has no gradient
     steps
       1. AutoFiniteDifferences: gradient, leaf by leaf
-    evaluations of f: 4
-    estimated relative error: 3e-15
+    evaluations of f: 5
+    estimated relative error: 5e-15
     """
     call, title = operator, "{}"
     if operator is batched:

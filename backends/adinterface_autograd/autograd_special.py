@@ -1,7 +1,7 @@
-"""The functions of scipy.special that autograd has natively, and a few with derivatives that are simpler here.
+"""The functions of scipy.special that autograd has, and a few with simpler derivatives here.
 
-Those that stand here by name are right as they stand. `adinterface.scipy.special.table` corrects what is in PARTS, or makes
-other functions of it. Source of the derivatives: NIST Digital Library of Mathematical Functions, 7.10 and 10.29.
+Functions listed by name are right. `adinterface.scipy.special.table` corrects those in PARTS, or composes other functions of
+them. Source of the derivatives: NIST Digital Library of Mathematical Functions, 7.10 and 10.29.
 """
 
 from __future__ import annotations

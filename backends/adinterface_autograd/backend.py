@@ -1,4 +1,4 @@
-"""HIPS autograd behind the contract: one trace with a root for each leaf, one backward pass for all outputs."""
+"""The HIPS autograd backend: one trace with a root for each leaf, one backward pass for all outputs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The boxes that f receives: autograd's own, with the whole array object of the Array API.
+"""The boxes that f receives: autograd's boxes, with the array object of the Array API.
 
-autograd makes a box of the class registered for the value's type, so what its functions return is one of its own again;
-ours put their own class around it. A plain box of autograd's works wherever one of ours does.
+autograd boxes a value with the class registered for its type, so its functions return its own boxes; ours wrap them in this
+class. A plain autograd box is accepted wherever one of ours is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Box(ArrayBox):  # type: ignore[misc]
     def shape(self) -> Any:
         value = self._value
         try:
-            return value.shape  # autograd asks its own np.shape, which takes ten times as long
+            return value.shape  # autograd uses its own np.shape, which takes ten times as long
         except AttributeError:
             return np.shape(value)
 
@@ -94,7 +94,7 @@ Box.register(Box)
 
 
 class _Held:
-    """What stands for a box where it is reduced: its copies, shallow or deep, are itself, and it is not pickled."""
+    """A box that copies, shallow or deep, return unchanged, and that cannot be pickled."""
 
     __slots__ = ("box",)
 
@@ -115,7 +115,7 @@ def _reduced(box: ArrayBox) -> tuple[Any, ...]:
     return operator.attrgetter("box"), (_Held(box),)
 
 
-# Both, because autograd's functions give boxes of its own. Its nodes, copied or read again, would lead to nothing.
+# Both, because autograd's functions return its own boxes. Copied or unpickled nodes would lead nowhere.
 copyreg.pickle(ArrayBox, _reduced)
 copyreg.pickle(Box, _reduced)
 
@@ -168,7 +168,7 @@ def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable
                 result = function(self, other)
             except TypeError:
                 if _is_foreign(other):
-                    return NotImplemented  # it may know what to do
+                    return NotImplemented  # the other operand may define it
                 raise
             return Box(result._value, result._trace, result._node) if type(result) is ArrayBox else result
 
@@ -176,7 +176,7 @@ def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable
 
 
 def _is_foreign(other: Any) -> bool:
-    """Whether it is an array of another kind, with operators of its own; xarray's answer NumPy's ufuncs alone."""
+    """Whether it is an array of another kind with its own operators; xarray responds to NumPy's ufuncs only."""
     cls = type(other)
     answers = hasattr(cls, "__array_function__") or getattr(cls, "__array_ufunc__", None) is not None
     return answers and not isinstance(other, np.ndarray)

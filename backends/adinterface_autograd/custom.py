@@ -1,7 +1,7 @@
-"""A user's rules on autograd: nodes that know their derivatives, without a primitive for each rule.
+"""Users' rules on autograd: nodes that hold their derivatives, without a primitive for each rule.
 
-A primitive of autograd's gives one array, or a tuple whose parts go through primitives again. Here each output has its own
-node, and all of them one parent, the rule, which gets their cotangents together.
+An autograd primitive returns one array, or a tuple whose parts pass through primitives again. Here each output has its own
+node, and all share one parent, the rule, which gets their cotangents together.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Map = Callable[[Arrays, Point], Arrays]
 
 
 def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
-    """The value of a rule, with its derivatives; level by level of autograd's traces, the innermost first."""
+    """The value of a rule, with its derivatives, for each level of autograd's traces, the innermost first."""
     boxed, trace, node_class, _ = find_top_boxed_args((*leaves, *carried))
     if not boxed:
         return rule.value(leaves, carried)
@@ -59,7 +59,7 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
 
 
 def _checked(rule: FlatRule, derivative: Map, moved: Arrays, point: Point, trace: int) -> Arrays:
-    """What the derivative of a rule in a trace gives; an error if it captures what that trace, or one inside it, followed."""
+    """The result of a rule's derivative in a trace; an error if it captures a value of that trace, or of one inside it."""
     result = derivative(moved, point)
     if any(inner >= trace for inner in traces_of(result) - traces_of((*moved, *point.leaves, *point.outputs))):
         raise rule.captured()
@@ -100,7 +100,7 @@ def _node(parents: list[Any], vjp: Callable[[Any], Any], output: Any = None) -> 
 
 
 def _like(moved: Any, x: Any) -> Any:
-    """A tangent, or a cotangent, in the dtype of its array; autograd's own rules may give a wider one."""
+    """A tangent or cotangent in the dtype of its array; autograd's rules may return a wider one."""
     dtype = value(x).dtype
     if value(moved).dtype == dtype or value(moved).dtype.kind != dtype.kind:
         return moved
@@ -132,7 +132,7 @@ _PartsSpace.register(_Parts)
 
 def _adjoint(rule: FlatRule, linear: Linear, like: Arrays, vectors: Arrays) -> Arrays:
     """The adjoint of a linear map of arrays like these, applied to vectors."""
-    # Not at zero, where some of autograd's rules leave out what they multiply by it.
+    # Not at zero, where some of autograd's rules leave out products with zero.
     at = [np.ones(anp.shape(x), _dtype(x)) for x in like]
     roots = [ReverseNode.new_root() for _ in like]
     with new_trace() as trace:

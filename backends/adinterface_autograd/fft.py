@@ -1,6 +1,6 @@
 """The fft extension of the Array API for autograd's boxes, from one linear map: the discrete Fourier transform.
 
-Its matrix is symmetric, so that it is its own transpose; lengths, halves and symmetry are padding, slicing and conjugation.
+Its matrix is symmetric, so it is its own transpose; lengths, halves and symmetry are padding, slicing and conjugation.
 """
 
 from __future__ import annotations

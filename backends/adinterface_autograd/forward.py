@@ -47,8 +47,8 @@ def _transposed(fun: Any) -> Callable[..., Any]:
         if _is_diagonal(fun, argnums, answer, args):
             terms = [list(back(tangent))[n] for n, tangent in enumerate(tangents)]
             return terms[0] if len(terms) == 1 else sum(terms[1:], terms[0])
-        # back is linear in the cotangent, so its own pullback, at any point, of the tangents is the pushforward.
-        # Not at zero, where some of autograd's rules leave out what they multiply by it.
+        # back is linear in the cotangent, so its pullback at any point, applied to the tangents, is the pushforward.
+        # Not at zero, where some of autograd's rules leave out products with zero.
         space = vspace(answer)
         with new_trace() as trace:
             root = ReverseNode.new_root()
@@ -60,7 +60,7 @@ def _transposed(fun: Any) -> Callable[..., Any]:
 
 
 def _or_transposed(fun: Any) -> Callable[..., Any]:
-    """The forward rule for the calls that it knows, and for others what the reverse rule implies."""
+    """The forward rule for the calls that it covers; for others, the transposed reverse rule."""
     known, transposed = RULES[fun], _transposed(fun)
 
     def rule(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
@@ -72,12 +72,12 @@ def _or_transposed(fun: Any) -> Callable[..., Any]:
     return rule
 
 
-for _function in (anp.prod, anp.clip):  # of which autograd's own forgets `where`, and the bounds
+for _function in (anp.prod, anp.clip):  # autograd's rules ignore `where` and the bounds
     RULES[_function] = _transposed(_function)
 
 
 def _is_diagonal(fun: Any, argnums: Sequence[int], answer: Any, args: Any) -> bool:
-    """Whether the derivative is a diagonal real matrix, which is its own transpose: a ufunc of arrays of one shape."""
+    """Whether the derivative is a real diagonal matrix, which is its own transpose: a ufunc of arrays of one shape."""
     ufunc = getattr(fun, "fun", None)
     if not isinstance(ufunc, np.ufunc) or ufunc.signature is not None or ufunc.nout != 1 or np.iscomplexobj(value(answer)):
         return False

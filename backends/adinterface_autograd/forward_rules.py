@@ -1,8 +1,8 @@
-"""Forward rules of our own: where autograd's are wrong, and for the commonest primitives, where ours take less time.
+"""Our forward rules: where autograd's are wrong, and for common primitives, where ours are faster.
 
 A rule is called as autograd calls its own: `rule(argnums, tangents, answer, args, kwargs)`, with one tangent for each of the
-argnums; it gives the tangent of the answer, of the answer's shape. Those of autograd that it replaces make a sum of separate
-terms, each broadcast to the answer's shape by a handful of traced calls, and n concatenations for one of n parts.
+argnums. It returns the tangent of the answer, in the answer's shape. autograd's replaced rules add separate terms, each
+broadcast by several traced calls, and make n concatenations for one of n parts.
 """
 
 from __future__ import annotations
@@ -149,12 +149,12 @@ RULES[anp.concatenate_args] = _of_parts(anp.concatenate_args, 1)
 
 @_rule_of(anp.pad)
 def _pad(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's own forgets the options, and takes every mode for linear."""
+    """autograd's rule ignores the options, and treats every mode as linear."""
     return _padded(tangents[0], *args[1:], **kwargs)
 
 
 def _padded(tangent: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
-    if mode in ("constant", "linear_ramp", "empty"):  # what they bring in besides has no tangent
+    if mode in ("constant", "linear_ramp", "empty"):  # the added values have no tangent
         return anp.pad(tangent, pad_width, "constant" if mode == "empty" else mode)
     if mode in ("edge", "mean", "reflect", "symmetric", "wrap"):
         return anp.pad(tangent, pad_width, mode, **options)
@@ -166,7 +166,7 @@ def _padded(tangent: Any, pad_width: Any, mode: Any = "constant", **options: Any
 
 @_rule_of(anp._original_where)
 def _where(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's own forgets that the choices are broadcast."""
+    """autograd's rule ignores the broadcasting of the choices."""
     choices = [None, 0.0, 0.0]
     for argnum, tangent in zip(argnums, tangents):
         choices[argnum] = tangent
@@ -186,7 +186,7 @@ def _kept(x: Any, reduced: Any, axis: Axes) -> Any:
 
 @_rule_of(anp.max, anp.min, anp.amax, anp.amin)
 def _extreme(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's own stumbles over tuples of negative axes and NumPy's integers."""
+    """autograd's rule fails for tuples of negative axes and for NumPy integers."""
     _require(kwargs, "axis", "out", "keepdims")
     return _chosen(answer, tangents[0], *args, **kwargs)
 
@@ -199,7 +199,7 @@ def _chosen(answer: Any, tangent: Any, x: Any, axis: Axes = None, out: None = No
 
 @_rule_of(anp.sort)
 def _sort(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's own is right for one axis alone, and silently wrong for more."""
+    """autograd's rule is right for one axis only, and silently wrong for more."""
     return _moved(answer, tangents[0], *args, **kwargs)
 
 
@@ -245,7 +245,7 @@ def _half_of_squares(
 
 @_rule_of(wrapper._primitive_var)
 def _var(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's own fails for a tuple of axes, and ignores `correction`."""
+    """autograd's rule fails for a tuple of axes, and ignores `correction`."""
     _require(kwargs, "axis", "dtype", "out", "ddof", "keepdims", "correction")
     half, count = _half_of_squares(tangents[0], *args, **kwargs)
     return 2 * half / count
@@ -261,7 +261,7 @@ def _std(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> An
 
 @_rule_of(anp.linalg._primitive_norm)
 def _norm(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's own forgets keepdims, and gives a complex tangent for complex arrays."""
+    """autograd's rule ignores keepdims, and returns a complex tangent for complex arrays."""
     return _of_norm(answer, tangents[0], *args, **kwargs)
 
 
@@ -281,7 +281,7 @@ def _of_norm(answer: Any, tangent: Any, x: Any, ord: Any = None, axis: Axes = No
     return anp.sum(weighted, axis=axes, keepdims=keepdims) / answer ** (ord - 1)
 
 
-# Matrices, and the primitives of this package, which autograd's own forward mode then knows too ----------------------
+# Matrices, and the primitives of this package, which autograd's forward mode then covers too ----------------------
 
 
 @_rule_of(anp.linalg.inv)

@@ -1,4 +1,4 @@
-"""autograd's arrays: NumPy arrays, and the boxes that stand for them while f is traced."""
+"""autograd's arrays: NumPy arrays, and the boxes around them while f is traced."""
 
 from __future__ import annotations
 

@@ -54,8 +54,8 @@ def _complex_cholesky(x: Any) -> Any:
 
 
 def _complex_cholesky_vjp(ans: Any, x: Any) -> Any:
-    """Source: Murray, Differentiation of the Cholesky decomposition, 2016, equation (10), with adjoints for transposes, of
-    which autograd's own rule knows nothing."""
+    """Source: Murray, Differentiation of the Cholesky decomposition, 2016, equation (10), with adjoints for transposes, which
+    autograd's rule lacks."""
 
     def back(g: Any) -> Any:
         inner = matmul(_adjoint(ans), anp.conj(g))  # autograd's cotangents are not conjugated
@@ -141,7 +141,7 @@ def _pinv(x: Any, rtol: Any) -> Any:
 
 def _pinv_vjp(ans: Any, x: Any, rtol: Any) -> Any:
     """Source: Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems whose
-    variables separate, 1973, equation (4.12), for a matrix of constant rank. autograd's own rule takes no rtol."""
+    variables separate, 1973, equation (4.12), for a matrix of constant rank. autograd's rule takes no rtol."""
     rows, columns = shape_of(x)[-2:]
 
     def back(g: Any) -> Any:
@@ -180,7 +180,7 @@ defvjp(
 
 
 def solve(a: Any, b: Any, /) -> Any:
-    """autograd's own rule takes no stacks of systems beside one right-hand side."""
+    """autograd's rule takes no stack of systems with a single right-hand side."""
     shape, right = shape_of(a), shape_of(b)
     if len(right) == 1:
         return solve(a, b[:, None])[..., 0]

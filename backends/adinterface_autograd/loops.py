@@ -61,7 +61,7 @@ def _result(result: Any, node: Any, segment: ReverseNode, n: int) -> Any:
 
 
 class _Again:
-    """The reverse rule of a segment: evaluate it again, and go back through that to what is older than the segment."""
+    """The reverse rule of a segment: evaluate it again, and continue to nodes older than the segment."""
 
     def __init__(self, function: Callable[..., Arrays], arrays: Arrays, trace: int, parents: tuple[Any, ...]):
         self.function, self.arrays, self.trace, self.parents = function, arrays, trace, parents

@@ -1,4 +1,4 @@
-"""autograd's boxes around a whole list, tuple or dict, as `autograd.builtins` makes them: they stand for what they hold."""
+"""autograd's boxes around a list, tuple or dict, as `autograd.builtins` makes them, as nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arithmetic on autograd's boxes, as `autograd.numpy` has it: beside a number it is three times faster than composed."""
+"""Arithmetic on autograd's boxes with `autograd.numpy`: with a number three times faster than when composed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def where(condition: Any, *choices: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "special":  # found when first asked for: SciPy is not needed without it
+    if name == "special":  # imported at the first use: only this needs SciPy
         from . import autograd_special
 
         return autograd_special

@@ -1,4 +1,4 @@
-"""autograd's reverse mode, made right: nodes that take a rule of ours (`reverse_rules.py`) where autograd's own is wrong."""
+"""autograd's reverse mode with corrections: nodes use our rules (`reverse_rules.py`) where autograd's are wrong."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_CONSTANTS = {anp.full_like}
 
 
 def reverse_rule(fun: Any) -> Callable[..., Any] | None:
-    """The reverse rule of a primitive; None if it has none."""
+    """The reverse rule of a primitive, or None."""
     rule: Callable[..., Any] | None = RULES[fun] or primitive_vjps.get(fun)
     return rule
 
@@ -27,7 +27,7 @@ births = itertools.count()
 
 
 class ReverseNode(VJPNode):  # type: ignore[misc]
-    """A node that knows how to go back."""
+    """A node with a reverse rule."""
 
     __slots__ = ("birth", "real")
     birth: int
@@ -66,7 +66,7 @@ def is_real(x: Any) -> bool:
 
 
 def traced_primitives(node: type) -> set[Any]:
-    """What nodes of ours, in place of autograd's own, take for constants."""
+    """The primitives that our nodes, which replace autograd's, treat as constants."""
     constants: set[Any] = notrace_primitives[node] - _NO_CONSTANTS
     return constants
 

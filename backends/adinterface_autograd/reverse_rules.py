@@ -1,9 +1,9 @@
-"""Reverse rules of our own: where autograd's are wrong, or fail for arguments that NumPy takes.
+"""Our reverse rules: where autograd's are wrong, or fail for arguments that NumPy takes.
 
-Most are no formula but a composition: what NumPy's function is in the functions of the namespace, which are right. It is traced
-once more, at the values that the function was called with, and gone back through; so its rule is right at every order.
-A rule is called as autograd calls its own: `rule(argnums, answer, args, kwargs)` gives the function from the cotangent of the
-answer to those of the arguments. `answer` and `args` may hold boxes of outer traces.
+Most are compositions: NumPy's function written in the functions of the namespace, which are right. The composition is traced
+once more, at the values of the call, and differentiated; so the rule is right at every order.
+A rule is called as autograd calls its own: `rule(argnums, answer, args, kwargs)` returns the function from the cotangent of
+the answer to those of the arguments. `answer` and `args` may hold boxes of outer traces.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .rules import shape_of, value
 from .traces import backward, new_trace, node_of
 
 Rule = Callable[..., Any]
-#: Whether a call is one for which autograd's own rule is right: `usual(args, kwargs)`.
+#: Whether autograd's rule is right for a call: `usual(args, kwargs)`.
 Usual = Callable[[Sequence[Any], dict[str, Any]], bool]
 
 
@@ -47,7 +47,7 @@ RULES = _Rules()
 
 
 def _traced(composition: Callable[..., Any]) -> Rule:
-    """The rule of what a composition computes too."""
+    """The rule of a function, from a composition that computes it, too."""
 
     def rule(argnums: Sequence[int], answer: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         arguments = list(args)
@@ -73,7 +73,7 @@ def _traced(composition: Callable[..., Any]) -> Rule:
 
 
 def _unless(usual: Usual, fun: Any, rule: Rule) -> Rule:
-    """autograd's own rule for the usual calls, ours for the others."""
+    """autograd's rule for the usual calls, ours for the others."""
     own = primitive_vjps[fun]
 
     def chosen(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
@@ -113,7 +113,7 @@ RULES[anp._original_where] = _traced(rules.where)
 
 
 def _reduces(*known: str) -> Usual:
-    """Reductions whose rule looks at these keywords alone, and takes a third argument by position for one of them."""
+    """Reductions whose rule reads only these keywords, and takes a third positional argument for one of them."""
 
     def usual(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
         return len(args) <= 2 and (not kwargs or kwargs.keys() <= frozenset(known))
@@ -195,7 +195,7 @@ RULES[anp.pad] = _unless(_pads_with_constants, anp.pad, _traced(_composition("pa
 
 
 def _transpose(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's own takes negative axes for what they are not."""
+    """autograd's rule treats negative axes wrongly."""
     axes = args[1] if len(args) > 1 else kwargs.get("axes")
     back = None if axes is None else np.argsort([axis % len(axes) for axis in axes])
     return lambda g: (anp.transpose(g, back),)
@@ -205,7 +205,7 @@ RULES[anp.transpose] = _transpose
 
 
 def _divide(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's own multiplies by x and divides by y**2, which over- and underflow where x / y does not."""
+    """autograd's rule multiplies by x and divides by y**2, which over- and underflow where x / y does not."""
     x, y = args
     backs = [unbroadcast_f(y, lambda g: -(g / y) * answer) if n else unbroadcast_f(x, lambda g: g / y) for n in argnums]
     return lambda g: [back(g) for back in backs]
@@ -215,7 +215,7 @@ RULES[anp.true_divide] = RULES[anp.divide] = _divide
 
 
 def _choose(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's own multiplies by zero what is not chosen, which is nan where that is infinite."""
+    """autograd's rule multiplies the branch not chosen by zero, which is nan where it is infinite."""
 
     def share(n: int) -> Any:
         mine, other = value(args[n]) == value(answer), value(args[1 - n]) == value(answer)
@@ -240,8 +240,8 @@ def _transposed(x: Any) -> Any:
 
 
 def _cholesky(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """Source: Murray, Differentiation of the Cholesky decomposition, 2016, equation (10), for complex matrices. autograd's own
-    forgets to conjugate."""
+    """Source: Murray, Differentiation of the Cholesky decomposition, 2016, equation (10), for complex matrices. autograd's rule
+    does not conjugate."""
     half = np.tril(np.ones(shape_of(answer)[-2:])) - np.eye(shape_of(answer)[-1]) / 2
 
     def back(g: Any) -> tuple[Any]:
@@ -257,7 +257,7 @@ RULES[anp.linalg.cholesky] = _unless(_is_real, anp.linalg.cholesky, _cholesky)
 
 
 def _slogdet(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's own forgets that the sign of a complex determinant, a point of the unit circle, moves."""
+    """autograd's rule ignores that the sign of a complex determinant, a point on the unit circle, changes."""
     own = _AUTOGRADS_SLOGDET(argnums, answer, args, kwargs)
     sign = answer[0]
 
@@ -281,7 +281,7 @@ def _solved(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: 
 
 
 def _solve_triangular(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's own reads the diagonal that it was told not to read."""
+    """autograd's rule reads the diagonal that `unit_diagonal` excludes."""
     import autograd.scipy.linalg as scipy_linalg
 
     unit = args[4] if len(args) > 4 else kwargs.get("unit_diagonal", False)

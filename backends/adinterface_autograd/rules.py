@@ -1,7 +1,7 @@
-"""Functions of the Array API that autograd lacks or gets wrong, as compositions of what it has right.
+"""Functions of the Array API that autograd lacks or gets wrong, as compositions of functions that are right.
 
-Indexing with constant indices, arithmetic and sums are right in both modes and at every order, so most functions here are
-one of them: to sort is to index by the argument's own order, to multiply up is to multiply halves.
+Indexing with constant indices, arithmetic and sums are right in both modes and at every order. Most functions here use only
+these: sorting indexes by the argument's order, and a product multiplies halves.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Int = (int, np.integer)
 
 
 def value(x: Any) -> Any:
-    """The numbers behind a box, however deep."""
+    """The numbers inside a box, at any depth."""
     return getval(x)
 
 
@@ -65,7 +65,7 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
 
 
 def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Any:
-    """As NumPy's, with boxes kept as they are."""
+    """As in NumPy, with boxes kept."""
     if is_box(x):
         return x if dtype is None or x.dtype == dtype else astype(x, dtype)
     if type(x) in (list, tuple):
@@ -200,7 +200,7 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
     return np.where(condition, x, y)
 
 
-# autograd's own rule forgets that the choices are broadcast.
+# autograd's rule ignores the broadcasting of the choices.
 defvjp(
     _where,
     None,
@@ -225,9 +225,9 @@ def nextafter(x: Any, y: Any, /) -> Any:
 def remainder(x: Any, y: Any, /) -> Any:
     if not is_box(x) and not is_box(y):
         return np.remainder(x, y)
-    # NumPy's own number, with the derivative of x - floor(x / y) y.
+    # NumPy's number, with the derivative of x - floor(x / y) y.
     moving = x - np.floor_divide(value(x), value(y)) * y
-    if not is_box(moving):  # an array of another kind, with a box inside, whose numbers nobody here takes out
+    if not is_box(moving):  # an array of another kind that contains a box; its numbers cannot be read here
         raise TypeError(f"Can't differentiate w.r.t. type {type(moving)}")
     return moving + (np.remainder(value(x), value(y)) - value(moving))
 
@@ -251,7 +251,7 @@ def imag(x: Any, /) -> Any:
 
 
 def discrete(name: str) -> Any:
-    """NumPy's function of the numbers: what it gives has no derivative."""
+    """NumPy's function of the numbers; its result has no derivative."""
     function = getattr(np, name)
 
     @functools.wraps(function)
@@ -269,7 +269,7 @@ def _values(x: Any) -> Any:
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Join along an axis. `autograd.numpy.concat` has no rule and gives a gradient of zero without a word."""
+    """Join along an axis. `autograd.numpy.concat` has no rule, and silently gives a zero gradient."""
     if axis is None:
         return anp.concatenate([anp.ravel(array) for array in arrays], axis=0)
     return anp.concatenate(list(arrays), axis=axis)
@@ -284,7 +284,7 @@ defvjp_argnum(_stack, lambda argnum, ans, args, kwargs: lambda g: g[_along(_axis
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """As NumPy's. autograd's own indexes each part to give it the new axis, which takes four times as long."""
+    """As in NumPy. autograd's function indexes each part to add the axis, which takes four times as long."""
     return _stack(axis, *[anp.array(part) if type(part) in (list, tuple) else part for part in arrays])
 
 
@@ -423,7 +423,7 @@ def sum(x: Any, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = Fal
 
 
 def prod(x: Any, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """By halves: autograd's own rule divides by each factor, which gives NaN where one is zero."""
+    """By halves: autograd's rule divides by each factor, which gives NaN where one is zero."""
     if not is_box(x):
         return np.prod(x, axis=axis, dtype=dtype, keepdims=keepdims)
     x = _summed(dtype, x)
@@ -467,7 +467,7 @@ def root(x: Any) -> Any:
 
 
 def _not_negative(x: Any, axis: Axes) -> Axes:
-    """Several axes as autograd's own forward rules take them."""
+    """Several axes in the form that autograd's forward rules take."""
     return axis if axis is None or isinstance(axis, Int) else tuple([_axis(a, ndim_of(x)) for a in axis])
 
 

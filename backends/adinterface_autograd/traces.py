@@ -1,4 +1,4 @@
-"""Scopes of autograd's tracing, and its backward pass for several ends and several roots."""
+"""Scopes of autograd's tracing, and its backward pass for several outputs and several roots."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from autograd.util import toposort
 
 from adinterface.core.contract.errors import NotDifferentiableError
 
-# autograd numbers its traces by a global depth that is not safe between threads and is left too high if f raises.
-# While any of ours is open the depth only grows, so an inner trace always has the larger number; the last to close
-# puts it back where the first found it. No two of ours have one number, so a box that outlives its trace, in what a
-# rule captures, is never taken for one of another trace.
+# autograd numbers its traces by a global depth that is not safe between threads, and too high after f raises. While one of
+# our traces is open the depth only grows, so an inner trace has the larger number; the last to close restores the depth that
+# the first found. All our traces have different numbers, so a box that outlives its trace, captured by a rule, is never
+# mistaken for one of another trace.
 
 _lock = threading.Lock()
 _open = 0
@@ -24,7 +24,7 @@ _base = _last = -1
 
 
 class new_trace:
-    """A scope with a trace of its own, whose number it gives."""
+    """A scope with a trace of its own; returns its number."""
 
     __slots__ = ()
 
@@ -62,10 +62,10 @@ def traces_of(arrays: Iterable[Any]) -> set[int]:
 
 
 def unboxed(x: Any, trace: int) -> Any:
-    """The value of a box of this trace, anything else as it is.
+    """The value of a box of this trace; anything else unchanged.
 
-    Raises NotDifferentiableError if the value is made of boxes: autograd follows the arrays that its functions get, not what
-    stands in a list, of which NumPy makes an array of objects.
+    Raises NotDifferentiableError if the value is made of boxes: autograd traces the arrays that its functions get, not those in
+    a list, which NumPy turns into an array of objects.
     """
     if not isbox(x) or x._trace != trace:
         return x
@@ -90,7 +90,7 @@ def _suited(gradient: Any, node: Any) -> Any:
 
 
 class _Sink:
-    """Stands behind all outputs, so that one topological order serves them together."""
+    """A node after all outputs, so that one topological order serves them together."""
 
     def __init__(self, parents: Sequence[Any]):
         self.parents = parents

@@ -1,4 +1,4 @@
-"""How good a derivative is: what the estimates of its numbers say of each leaf, and who is told."""
+"""The accuracy of derivatives: from the error estimates of numbers to those of leaves, and who is notified."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ def report(
     warns: bool = True,
     others: Sequence[float] | None = None,
 ) -> None:
-    """Tell of derivatives along lines: the operator, which warns, and the differences around these, whose noise it is.
+    """Report the accuracy of derivatives along lines: to the operator, which warns, and to outer differences, as their noise.
 
-    order: of these derivatives, without those that f takes itself. warns: whether the operator is told even if nobody asks.
-    others: of mixed second derivatives, the scale of the second line, by output; None if both lines are the same.
+    order: of these derivatives, without those that f takes itself. warns: whether the operator is notified without an active
+    record.
+    others: for mixed second derivatives, the scale of the second line, by output; None if both lines are the same.
     """
     if not is_heard(evaluations.level, order, warns):
         return
@@ -58,7 +59,7 @@ def report(
 
 
 def refuse(order: int, error: float) -> None:
-    """Raise PrecisionError for a derivative of third order or more that is no good."""
+    """Raise PrecisionError for an inaccurate derivative of third order or more."""
     if order < 3 or error <= REFUSED[min(order, 4)]:
         return
     raise PrecisionError(
@@ -72,9 +73,9 @@ def refuse(order: int, error: float) -> None:
 def _by_leaf(
     evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int, others: Sequence[float] | None
 ) -> tuple[LeafAccuracy, ...]:
-    """The accuracy of each leaf's derivatives; whether it is bad enough for a warning.
+    """The accuracy of each leaf's derivatives, and whether it calls for a warning.
 
-    It is not where the error is no more than what rounding makes of an f that does not change.
+    It does not if the error is at most the rounding of an f that does not change.
     """
     epsilon = evaluations.flattener(()).epsilon
     found: list[LeafAccuracy] = []
@@ -88,7 +89,7 @@ def _by_leaf(
         errors = np.where(known, errors, 0.0)
         tops, worst = values.max(axis=0, initial=0.0), errors.max(axis=0, initial=0.0)
         top, error = float(tops.max(initial=0.0)), float(worst.max(initial=0.0))
-        # Each output has a scale of its own, unless what is seen of it is what rounding makes of one that does not change.
+        # Each output has its own scale, unless its change is within the rounding of an output that does not change.
         seen = _seen(lines, slopes, range(start, stop), order, np.maximum(values, errors), epsilon, others)
         with np.errstate(all="ignore"):
             own = np.where(seen.any(axis=0) & (tops > 0), worst / tops, 0.0)

@@ -1,4 +1,4 @@
-"""Finite differences behind the contract. f is a black box: any library, any engine inside it."""
+"""The finite differences backend. f may be in any library, with any engine inside it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .methods.adaptive import Adaptive
 from .methods.complex_step import ComplexStep
 from .methods.method import Array, Slopes
 from .points import BasePoint, Lines
-from .second_order import Bends, Mixed, bends_of
+from .second_order import Bends, Mixed
 
 #: From second differences along all coordinates to second derivatives and their errors.
 Second = Callable[[Coordinates, Bends, Callable[[], Arrays]], tuple[Array, Array]]
@@ -155,7 +155,7 @@ class FiniteDifferencesBackend(Backend):
         try:
             with evaluation(leaves):
                 if value or not any(np.any(stacked(library_of(self, v), v)) for v in tangents):
-                    evaluations.base()  # along zero the value says what the zeros look like
+                    evaluations.base()  # along zero, f's value gives the dtypes of the zeros
             pushed = self._pushed(evaluations, tangents)
         except TracedError:
             return traced.pushforward(self, function, leaves, tangents, value=value)
@@ -220,7 +220,7 @@ class FiniteDifferencesBackend(Backend):
         lines = Coordinates(self._point(leaves), [False] * len(leaves))
 
         def differences(fresh: Callable[[], Arrays]) -> tuple[Bends, Any, Any]:
-            bends = bends_of(method, evaluations, lines, fresh)
+            bends = Bends(method.options, evaluations, lines, range(lines.count), fresh)
             bends.run()
             return (bends, *compute(lines, bends, fresh))
 
@@ -231,19 +231,18 @@ class FiniteDifferencesBackend(Backend):
         except TracedError:
             return None
         if not np.isfinite(matrix).all():
-            return None  # at the edge of its domain, where one gradient after another knows what to do
+            return None  # at the edge of f's domain, which repeated gradients handle
         note_step(self, "one joint stencil of second differences")
         found = Slopes(matrix, errors, errors, np.broadcast_to(bends.found.sizes, matrix.shape))
         report(evaluations, lines, found, 2, others=None if diagonal else [lines.scale(line)[0] for line in range(lines.count)])
         outputs, aux = evaluations.base()
-        first = bends.first()
-        gradients = tuple([self._part(first[:, 0], lines, n) for n in range(len(leaves))])
-        blocks = [
-            [self._part(matrix[start : start + size], lines, n) if not diagonal else self._part(matrix[:, 0], lines, k)
-             for n in range(1 if diagonal else len(leaves))]
-            for k, (start, size, _) in enumerate(lines.spans)
-        ]  # fmt: skip
-        blocks = [[self._shaped(block, lines, k) for block in row] for k, row in enumerate(blocks)] if not diagonal else blocks
+        count = range(len(leaves))
+        gradients = tuple([self._part(bends.first[:, 0], lines, n) for n in count])
+        if diagonal:
+            blocks = [[self._part(matrix[:, 0], lines, k)] for k in count]
+        else:
+            rows = [matrix[start : start + size] for start, size, _ in lines.spans]
+            blocks = [[self._shaped(self._part(row, lines, n), lines, k) for n in count] for k, row in enumerate(rows)]
         return Jacobian(gradients, Aux((*outputs, *aux.arrays) if value else (), aux.form), blocks)
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
@@ -259,7 +258,7 @@ class FiniteDifferencesBackend(Backend):
         together = ConcatenatedLines(lines, along)
 
         def differences(fresh: Callable[[], Arrays]) -> tuple[Bends, Slopes]:
-            bends = bends_of(method, evaluations, together, fresh)
+            bends = Bends(method.options, evaluations, together, range(together.count), fresh)
             bends.run()
             pairs = [(lines.count, j) for j in range(lines.count)]
             return bends, Mixed(bends, pairs, lambda at, i, u, j, v: both(at, along, 0, u, lines, j, v)).run()
@@ -274,9 +273,8 @@ class FiniteDifferencesBackend(Backend):
             return None
         note_step(self, "one joint stencil of second differences")
         report(evaluations, lines, mixed, 2, others=[along.scale(0)[0]])
-        first = bends.first()[:-1, 0]
-        count = range(len(leaves))
-        gradients, products = (tuple([self._part(part, lines, n) for n in count]) for part in (first, mixed.values[:, 0]))
+        parts, count = (bends.first[:-1, 0], mixed.values[:, 0]), range(len(leaves))
+        gradients, products = (tuple([self._part(part, lines, n) for n in count]) for part in parts)
         return Pushforward(gradients, products, Aux())
 
     def second_derivative(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
@@ -287,7 +285,7 @@ class FiniteDifferencesBackend(Backend):
         lines = Coordinates(self._point(leaves), [False])
 
         def differences(fresh: Callable[[], Arrays]) -> Bends:
-            bends = bends_of(method, evaluations, lines, fresh)
+            bends = Bends(method.options, evaluations, lines, range(lines.count), fresh)
             bends.run()
             return bends
 
@@ -305,7 +303,7 @@ class FiniteDifferencesBackend(Backend):
         flattener = evaluations.flattener(())
         first, second = (
             tuple([flattener.native(n, stack[0]) for n, stack in enumerate(flattener.split(values))])
-            for values in (bends.first(), bends.found.values)
+            for values in (bends.first, bends.found.values)
         )
         return Pushforward(first, second, Aux((*outputs, *aux.arrays) if value else (), aux.form))
 

@@ -31,10 +31,10 @@ class Evaluations:
 
     def __init__(self, backend: Backend, function: FlatFunction, leaves: Arrays, executor: Any = None):
         self.backend, self.leaves, self.executor = backend, leaves, executor
-        #: What f ignores is held as it is at the point.
+        #: The values that f ignores, held fixed at the point.
         self.function = holding(function, leaves, aside)
         self.alone: Any = self.function.beside
-        #: What f returned beside its outputs, wherever it was evaluated first.
+        #: f's aux, from its first evaluation.
         self.aux = Aux()
         #: What was found out about nested differences inside f.
         self.level = Level()
@@ -56,14 +56,14 @@ class Evaluations:
         return outputs, aux
 
     def at_the_point(self) -> tuple[Arrays, Aux]:
-        """As `base`, whatever f returns. It may write into what it gets, and return what it will compute into the next time."""
+        """As `base`, for any value of f. f may write into its arguments, and may reuse the arrays that it returns."""
         if self._base is None:
             with below(self.level):
                 self._base = kept_all(self.function(*kept(self.leaves)))
         return self._base
 
     def look(self) -> Arrays:
-        """The outputs at the point itself, for whoever asks for nothing else: f gets copies, as beside the point."""
+        """The outputs at the point, when nothing else is needed there: f gets copies, as elsewhere."""
         if self._base is None:
             self._base = kept_all(self.displaced(*copies(self.backend, self.leaves)))
         return self.base()[0]
@@ -79,18 +79,19 @@ class Evaluations:
         return self._base is not None
 
     def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
-        """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one)."""
+        """The outputs at these points, in order, each as one NumPy vector (a NumPy number for a single one)."""
         if self.executor is not None:
             return [
                 self._outside(result.error) if type(result) is Outside else self._flat(*result)
                 for result in self.spread(points)
             ]
         flattener, found = self._flattener, []
+        function, hold = self.alone.inside, self.alone.hold
         with DisplacedScope(self):
-            evaluate = self.alone.repeated()
             for leaves in points:
+                hold.place = 0
                 try:
-                    outputs, aux = evaluate(*leaves)
+                    outputs, aux = function(*leaves)
                 except OUTSIDE as error:
                     found.append(self._outside(error))
                     continue
@@ -100,7 +101,7 @@ class Evaluations:
         return found
 
     def _outside(self, error: Exception) -> Any:
-        """What stands for the outputs of an f that raised: it is not defined there, if it is at the point itself."""
+        """The outputs of an f that raised: NaN, if f is defined at the point itself."""
         self.raised = error
         flattener = self._flattener or self.flattener(self.base()[0])
         return np.float64(np.nan) if flattener.number else np.full(flattener.count, np.nan)
@@ -108,7 +109,7 @@ class Evaluations:
     def spread(self, points: Iterable[Sequence[Any]]) -> Iterator[tuple[Arrays, Aux] | Outside]:
         """As `displaced` at each of these points, on the workers of the executor."""
         self.base()
-        if self.function.ignores:  # workers know nothing of what is held
+        if self.function.ignores:  # workers do not have the held values
             yield from [self.displaced(*leaves) for leaves in points]
             return
         alone, ship = self.alone, getattr(self.alone, "shipped", None)
@@ -146,13 +147,16 @@ class Evaluations:
 
 
 def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, float, int]:
-    """On a worker: what f gives, and how exact the differences are that it takes itself, as `Level` has it."""
+    """On a worker: f's value, and the accuracy of differences inside f, as in `Level`."""
     with below(level := Level()):
         return f(*args, **kwargs), level.error, level.order
 
 
 class DisplacedScope:
-    """The scopes of evaluations at displaced points, entered once for many. Inside, `alone.repeated()` evaluates."""
+    """The scopes of evaluations at displaced points, entered once for many: to enter them for each takes longer than many an f.
+
+    Inside, `alone.inside` is evaluated, each time after `alone.hold.place = 0`.
+    """
 
     __slots__ = ("_evaluations", "_held", "_level")
 
@@ -169,11 +173,11 @@ class DisplacedScope:
 
 
 class TracedError(Exception):
-    """f's value is traced by an outer engine, so differences must be taken in that engine's own arithmetic."""
+    """f's value is traced by an outer engine, so differences must be taken in that engine's arithmetic."""
 
 
 class Flattener:
-    """Outputs of f as one vector of NumPy's numbers, wide enough to take differences of."""
+    """Flattens f's outputs to one NumPy vector, with enough precision for differences."""
 
     def __init__(self, backend: Backend, outputs: Arrays):
         self.backend = backend
@@ -193,7 +197,7 @@ class Flattener:
         numpys = (np.ndarray, np.generic)
         self.number = len(outputs) == 1 and self.sizes == [1] and isinstance(outputs[0], numpys)
         self.single = len(outputs) == 1 and isinstance(outputs[0], numpys)
-        #: One real number of double precision, whose arithmetic is that of Python's numbers.
+        #: For one real number of double precision, whose arithmetic is that of Python numbers.
         self.alone = self.count == 1 and self.dtype is np.float64
         self.traced = any(library.traced(output) for library, output in zip(self.libraries, outputs))
 
@@ -230,7 +234,7 @@ def _flattener_of(backend: Backend, outputs: Arrays) -> Flattener:
 
 @functools.lru_cache(maxsize=32)
 def _number_flattener(backend: Backend) -> Flattener:
-    """Of one number of NumPy's, which most functions return: to make it again in each call would take long."""
+    """The flattener of one NumPy number, which most functions return; cached, since making it takes long."""
     return Flattener(backend, (np.float64(0.0),))
 
 
@@ -254,7 +258,7 @@ def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
 
 
 def kept(arrays: Arrays) -> Arrays:
-    """NumPy arrays as they are now."""
+    """Copies of NumPy arrays; other values unchanged."""
     return tuple([array.copy("K") if isinstance(array, np.ndarray) else array for array in arrays])
 
 
@@ -276,10 +280,10 @@ def _copy(backend: Backend, leaf: Any) -> Any:
 
 
 def apart(backend: Backend, leaves: Arrays, differences: Callable[[Callable[[], Arrays]], _T]) -> _T:
-    """`differences(fresh)`, where `fresh()` gives the leaves that do not move as f may have them.
+    """`differences(fresh)`, where `fresh()` returns leaves that are not displaced, for f.
 
-    For NumPy these are the same copies again and again, as long as f does not write into them. If it has, all is done once
-    more with copies for each evaluation: to make them from the start would take longer than many an f.
+    NumPy leaves are the same copies each time, unless f writes into them. Then everything is computed again, with copies for
+    each evaluation; making them from the start would take longer than many an f.
     """
     for leaf in leaves:
         if not isinstance(leaf, (np.ndarray, np.generic)):

@@ -30,9 +30,9 @@ def enclosing() -> Level | None:
 
 
 def is_heard(level: Level, order: int, warns: bool) -> bool:
-    """Whether anybody is told how exact derivatives of this order of the function are, whose own differences `level` knows.
+    """Whether the accuracy of derivatives of this order is used; `level` holds that of differences inside the function.
 
-    warns: whether large errors are worth a warning.
+    warns: whether large errors cause a warning.
     """
     return warns or level.order + order >= 3 or enclosing() is not None or active_record() is not None
 

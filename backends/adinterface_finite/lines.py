@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from adinterface.core.contract.backend import Arrays
 from adinterface.core.contract.library import Library, kind
 
-from .points import DOUBLE, TINY, BasePoint, Lines, Move
+from .points import TINY, BasePoint, Lines
 
 #: Of so many numbers the places are kept: to make them for each call would take as long as some evaluations of f.
 KNOWN = 1_000
@@ -100,28 +100,25 @@ class Coordinates(Lines):
         moved[index] = moved[index] + (t if unit == 1.0 else t * unit)
         return {n: moved}
 
-    def mover(self, line: int, fresh: Callable[[], Arrays]) -> Move:
-        n, index, _ = self.places[line]
-        numbers = self.point.numbers[n]
-        if type(numbers) is not np.ndarray or numbers.dtype is not DOUBLE or not self.point.plain[n]:
-            return super().mover(line, fresh)
-        copy, at = numbers.copy, numbers.item(index)
-        if len(self.point.leaves) == 1:
-
-            def moved_alone(t: float) -> tuple[Sequence[Any], Any]:
-                moved = copy("K")
+    def points(
+        self, wanted: Iterable[tuple[int, float]], fresh: Callable[[], Arrays], distances: list[Any]
+    ) -> Iterator[Sequence[Any]]:
+        point, alone = self.point, len(self.point.leaves) == 1
+        for line, t in wanted:
+            n, index, _ = self.places[line]
+            leaves: Sequence[Any]
+            if point.doubles[n]:
+                moved = point.numbers[n].copy("K")
+                at = moved.item(index)
                 moved[index] = now = at + t
-                return (moved,), now - at
-
-            return moved_alone
-
-        def moved_among(t: float) -> tuple[Sequence[Any], Any]:
-            there = list(fresh())
-            there[n] = moved = copy("K")
-            moved[index] = now = at + t
-            return there, now - at
-
-        return moved_among
+                leaves, distance = (moved,), now - at
+                if not alone:
+                    there = fresh()
+                    leaves = (*there[:n], moved, *there[n + 1 :])
+            else:
+                leaves, distance = self.at(fresh(), line, t)
+            distances.append(distance)
+            yield leaves
 
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         n, index, unit = self.places[line]
@@ -141,7 +138,7 @@ class Coordinates(Lines):
 
 
 def both(leaves: Sequence[Any], first: Lines, line: int, t: float, then: Coordinates, other: int, h: float) -> list[Any]:
-    """The leaves moved along one line, and one number of them along a coordinate besides."""
+    """The leaves displaced along one line, and one number of them also along a coordinate."""
     point, there = first.point, list(leaves)
     moved = first.numbers_at(line, t)
     n, index, unit = then.places[other]
@@ -290,12 +287,9 @@ class SelectedLines(Lines):
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         return self.lines.at(leaves, self.chosen[line], t)
 
-    def mover(self, line: int, fresh: Callable[[], Arrays]) -> Move:
-        return self.lines.mover(self.chosen[line], fresh)
-
 
 class ConcatenatedLines(Lines):
-    """Some lines, and others behind them."""
+    """Lines followed by other lines."""
 
     def __init__(self, *groups: Lines):
         super().__init__(groups[0].point, sum(group.count for group in groups))
@@ -324,7 +318,3 @@ class ConcatenatedLines(Lines):
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         group, own = self.places[line]
         return group.at(leaves, own, t)
-
-    def mover(self, line: int, fresh: Callable[[], Arrays]) -> Move:
-        group, own = self.places[line]
-        return group.mover(own, fresh)

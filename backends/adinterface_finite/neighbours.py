@@ -1,9 +1,9 @@
-"""Whether f at the point fits between its values ahead and behind, as it must where steps are short enough for f.
+"""Checks that f at the point fits between the values at both sides, as it must for sufficiently short steps.
 
-The middle of the values at one step misses f at the point by a series in h^2, as a slope misses the derivative. So it falls
-with the step, and falls faster where it is extrapolated. Where it does not, f changes within less than the step, or is noisy;
-slopes say nothing of that if they agree by chance, or because only the point itself lies where f changes. A step far below the
-others tells which: noise is as large there, in the middle and in the slope, and what f does is seen as it is.
+The mean of the values at one step differs from f at the point by a series in h^2, as a slope differs from the derivative. So
+the difference falls with the step, and faster after extrapolation. If it does not, f changes within less than the step, or is
+noisy. Slopes do not show this if they agree by chance, or if f changes at the point alone. A much smaller step distinguishes
+the two: noise is as large there, in the mean and in the slope, and a change of f is resolved.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .extrapolation.windows import ALIKE, SURE, upper
 
 Array = np.ndarray[Any, Any]
 
-#: One more step must bring what misses f down to this part. Of two steps it must fall to twice what the smaller step makes of
-#: a square; or, where it falls as it must but slopes agree much better, what is left must be no more than this part.
+#: One more step must reduce the difference to this fraction. For two steps it must fall to twice the square that the smaller
+#: step implies; or, if it falls as it must but slopes agree much better, the rest must be at most this fraction.
 ROUGH, TWO = 0.25, 0.02
 #: So many powers of two below the others is the step that tells, and half as many below that the next one if it does not.
 DEEP = 14
 #: How near to the step itself, relative, residues of a kink fall.
 KINK = 1e-3
-#: How many powers of two below the length in which f changes the step behind one that tells is.
+#: How many powers of two the test step is below the length over which f changes.
 BELOW_LENGTH = 4
 
 
@@ -40,9 +40,9 @@ class Fit(NamedTuple):
 
     #: f at the point does not fit, which matters.
     missed: Array
-    #: And slopes agree: f at the point stands alone.
+    #: Whether slopes agree, so that only f at the point does not fit.
     alone: Array
-    #: The exponent of a step below the length in which f changes, where the smallest step tells it; else a large one.
+    #: The exponent of a step below the length over which f changes, if the smallest step shows it; else a large one.
     below: Array
 
 
@@ -52,9 +52,9 @@ def is_deep(exponents: tuple[int, ...]) -> bool:
 
 
 def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Array, residues: Array, matters: Array) -> Fit:
-    """slopes, rounding, residues: (lines, steps, outputs); lengths: (lines, steps). residues: what the middles miss f by.
+    """slopes, rounding, residues: (lines, steps, outputs); lengths: (lines, steps). residues: differences of means and f.
 
-    matters: (lines, outputs), from which slope on it matters what hides in a residue.
+    matters: (lines, outputs), the slope above which a hidden change of f matters.
     """
     noise, step = rounding * lengths[:, :, None], lengths[:, -1:]
     if is_deep(exponents):
@@ -102,7 +102,7 @@ def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
 
 
 def _below(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> Array:
-    """The exponent of the step that is below the length in which f changes, by what the steps above the first gap miss of f."""
+    """The exponent of the step below the length over which f changes, from the differences at the steps above the first gap."""
     size = max(2, next(n for n, (one, other) in enumerate(pairwise(exponents), 1) if one - other > 2))
     weights = windows(exponents[:size], 2, 1).weights[-1]
     missed = np.abs(weights @ residues[:, :size])

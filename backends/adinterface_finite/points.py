@@ -1,14 +1,14 @@
-"""The point of a call, and what a line through it is, along which f is evaluated; lines.py has the kinds of them.
+"""The point of a call, and lines through it, along which f is evaluated; lines.py has the kinds of lines.
 
-A line's numbers are NumPy's; each leaf reaches f in its own library and dtype. A displaced leaf is an array of its own, so
-that f may keep or change it.
+A line's numbers are NumPy numbers; f gets each leaf in its own library and dtype. A displaced leaf is a new array, which f may
+keep or change.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,9 @@ TINY, SQUARED = 1e-290, 1e-150
 #: The lowest and the highest value that a number may take.
 Bounds = tuple[float | None, float | None]
 
-#: From a distance along a line to the leaves there, and the distance that it really is.
-Move = Callable[[float], tuple[Sequence[Any], Any]]
-
 
 class BasePoint:
-    """The leaves of a call, as they are and as NumPy's numbers."""
+    """The leaves of a call, unchanged and as NumPy numbers."""
 
     def __init__(self, backend: Backend, leaves: Arrays, *, scale: float | None = None, bounds: Bounds | None = None):
         self.leaves, self.scale = leaves, scale
@@ -43,8 +40,9 @@ class BasePoint:
             self.bounded = self.low > -math.inf or self.high < math.inf
         self.libraries: list[Library] = []
         self.exactness: list[float] = []
-        #: NumPy's own are taken as they are.
+        #: NumPy leaves are taken directly; which of them are arrays of double precision.
         self.plain: list[bool] = []
+        self.doubles: list[bool] = []
         self.numbers: list[Any] = []
         #: How many numbers there are, and which leaves' are complex.
         self.count, self.complex = 0, []
@@ -54,6 +52,7 @@ class BasePoint:
                 self.libraries.append(library)
                 self.exactness.append(_EPSILON)
                 self.plain.append(True)
+                self.doubles.append(True)
                 self.numbers.append(leaf)
                 self.count += leaf.size
                 self.complex.append(False)
@@ -63,12 +62,13 @@ class BasePoint:
             self.libraries.append(library)
             self.exactness.append(epsilon(library.dtype(leaf)))
             self.plain.append(plain)
+            self.doubles.append(False)
             self.numbers.append(numbers)
             self.count += numbers.size
             self.complex.append(numbers.dtype.kind == "c")
 
     def room(self, x: float, unit: complex) -> tuple[float, float]:
-        """How far a number may go ahead and behind."""
+        """How far a number may move ahead and behind."""
         if unit != 1 or not self.bounded:
             return math.inf, math.inf
         return self.high - x, x - self.low
@@ -108,7 +108,7 @@ class Lines(ABC):
         """The shortest step that moves what moves at all, as its dtype has it."""
 
     def room(self, line: int) -> tuple[float, float]:
-        """How far the bounds let it go, ahead and behind."""
+        """How far the bounds allow a move, ahead and behind."""
         return math.inf, math.inf
 
     def imaginary(self, leaves: Sequence[Any], line: int, step: float) -> list[Any] | None:
@@ -121,8 +121,16 @@ class Lines(ABC):
 
     @abstractmethod
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
-        """The leaves at the distance t, which these stand for where they do not move; and the distance that it really is."""
+        """The leaves at the distance t, with these in place of those that do not move; and the exact distance."""
 
-    def mover(self, line: int, fresh: Callable[[], Arrays]) -> Move:
-        """From a distance to what `at` gives there, with what `fresh` gives for leaves that do not move."""
-        return lambda t: self.at(fresh(), line, t)
+    def points(
+        self, wanted: Iterable[tuple[int, float]], fresh: Callable[[], Arrays], distances: list[Any]
+    ) -> Iterator[Sequence[Any]]:
+        """The leaves at these distances along these lines, one after another; `distances` gets what the distances really are.
+
+        fresh: gives the leaves for what does not move.
+        """
+        for line, t in wanted:
+            leaves, distance = self.at(fresh(), line, t)
+            distances.append(distance)
+            yield leaves

@@ -17,9 +17,7 @@ import numpy as np
 
 from adinterface.core.contract.backend import Arrays
 
-from .evaluation import Evaluations
 from .extrapolation import Estimate, extrapolate, size_of_step, windows
-from .methods.adaptive import Adaptive
 from .methods.line_state import LineState
 from .methods.method import Array, Slopes
 from .methods.rounds import Rounds
@@ -27,13 +25,15 @@ from .methods.sampling import Apart, Step
 from .points import Lines
 from .steps import ENOUGH, SMALLEST
 
-#: A second derivative is exact enough at this many times the error of a slope that is; and where it is small beside those
-#: along its two lines, at this part of them.
+#: A second derivative is exact enough at this multiple of the error of an exact enough slope; where it is small compared with
+#: those along its two lines, at this fraction of them.
 SLACK, BESIDE = 50.0, 1e-12
+#: The second difference at a step that is good for mixed derivatives is off by this part at most.
+NEAR = 0.2
 
 
 class Bends(Rounds):
-    """Second differences along lines in lockstep, with the slopes that the same evaluations give."""
+    """Second differences along several lines at once, with the slopes of the same evaluations."""
 
     order, gain = 2, 4.0
     slack, more = SLACK, 6
@@ -47,7 +47,8 @@ class Bends(Rounds):
         self.seen: dict[tuple[int, int], tuple[Any, Any, float, float]] = {}
         self.march(self.states)
         self.found = self.allocated().slopes()
-        self.firsts = self._firsts()
+        #: The first derivatives: (lines, outputs).
+        self.first = self._firsts()
         return self.found
 
     def values_at(self, wanted: Sequence[Step]) -> tuple[Array, Array, Apart]:
@@ -64,12 +65,8 @@ class Bends(Rounds):
             return 0.0 * up
         ahead, behind = float(ahead), float(behind)
         moved = ahead - behind
-        tilt = (up - down) / moved * (ahead + behind)  # what a slope makes of distances that rounding left unequal
+        tilt = (up - down) / moved * (ahead + behind)  # the slope's part, if rounding made the distances unequal
         return (up - 2 * self.middle + down - tilt) / ((moved / 2) ** 2 or SMALLEST)
-
-    def first(self) -> Array:
-        """The first derivatives: (lines, outputs)."""
-        return self.firsts
 
     def _firsts(self) -> Array:
         values, epsilon = self.found.values.copy(), self.allocated().epsilon
@@ -77,7 +74,7 @@ class Bends(Rounds):
             exponents = tuple(state.exponents)
             if len(exponents) < 2:
                 continue
-            # Large steps are taken where second differences are small beside rounding, which says nothing of the slopes.
+            # Large steps are taken where second differences are small compared with rounding, which slopes do not show.
             exponents = tuple([e for e in exponents if e <= 2]) if exponents[-2] <= 2 else exponents[-2:]
             estimate = self._first(state, exponents)
             # Where f is odd around the point its second differences vanish at any step: the slopes need smaller ones.
@@ -101,16 +98,13 @@ class Bends(Rounds):
         return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:], lengths[:, :, 0])
 
     def top(self, state: LineState) -> int:
-        """The exponent from which on steps are good for mixed derivatives: the largest that served, but not beyond the first.
-        It is even, so that steps from it on have the same ratios along all lines.
-
-        Where f is a square along the line, any step serves there.
+        """The exponent from which on steps are good for mixed derivatives: the largest at which the second difference is near
+        the second derivative, if there is one, but not beyond the first. It is even, so that steps from it on have the same
+        ratios along all lines.
         """
-        exponents = state.exponents
-        if len(exponents) < 2:
-            largest = exponents[0] if exponents else 0
-        else:
-            largest = min(exponents[self.allocated().served(state)], 0)
+        value, steps = self.found.values[state.line], [(e, bend) for e, bend in zip(state.exponents, state.slopes) if e <= 0]
+        near = [e for e, bend in steps if np.all(abs(bend - value) <= NEAR * abs(value))]
+        largest = max(near or [e for e, _ in steps], default=0)
         return largest - largest % 2
 
     def at(self, keys: Sequence[tuple[int, int]]) -> None:
@@ -120,7 +114,7 @@ class Bends(Rounds):
             self.values_at([(self.states[line], exponent) for line, exponent in missing])
 
 
-#: From the leaves that stand still to those moved along one line by a distance, and along another by another.
+#: From the leaves that do not move to the leaves displaced along one line by a distance, and along another by another.
 Move = Callable[[Arrays, int, float, int, float], list[Any]]
 
 
@@ -162,7 +156,7 @@ class Mixed(Rounds):
                     yield self.move(self.fresh(), i, sign * u, j, sign * v)
 
         up, down = self.split(self.evaluations.vectors(points()))
-        # Where a line itself is not finite, the corners beside it are no use.
+        # Where a line itself is not finite, its corners are not used.
         for n, (state, exponent) in enumerate(wanted):
             keys = self._keys(state.line, exponent)
             if not all(np.isfinite(value).all() for key in keys for value in bends.seen[key][:2]):
@@ -180,17 +174,16 @@ class Mixed(Rounds):
         area = a_i * a_j + b_i * b_j
         return change / area if area else 0.0 * up
 
-    def following(
-        self, state: LineState, exponent: int | None, exponents: tuple[int, ...], changes: bool, error: float
-    ) -> Sequence[int]:
-        return () if error <= self.beside[state.line] else super().following(state, exponent, exponents, changes, error)
+    def following(self, state: LineState, exponent: int | None, exponents: tuple[int, ...]) -> Sequence[int]:
+        enough = self.allocated().errors[state.line].max() <= self.beside[state.line]
+        return () if enough else super().following(state, exponent, exponents)
 
     def one_sided(self, state: LineState) -> bool:
         return False
 
 
 class PairsOf(Lines):
-    """Pairs of lines as lines, as far as `Rounds` asks."""
+    """Pairs of lines in the form that `Rounds` takes."""
 
     def __init__(self, bends: Bends, pairs: Sequence[tuple[int, int]]):
         super().__init__(bends.lines.point, len(pairs))
@@ -213,8 +206,3 @@ class PairsOf(Lines):
 
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         raise NotImplementedError
-
-
-def bends_of(method: Adaptive, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Bends:
-    """Second differences along all of these lines."""
-    return Bends(method.options, evaluations, lines, range(lines.count), fresh)

@@ -1,4 +1,4 @@
-"""Which steps: where they start, where they go next, and when there are enough of them. The numbers behind are all here."""
+"""The choice of steps: where they start, which is next, and when there are enough. All constants of it are here."""
 
 from __future__ import annotations
 
@@ -42,18 +42,20 @@ SMALLEST = 5e-324
 LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
 UNSEEN = 8.0
-#: From this relative error on, if it is so many times what the steps lack and so many times the rounding that is known, the
-#: last step is a test. Its exponent: so small that
-#: most of what hides between larger steps is seen, and no more than ten times smaller than the step of a 3-point rule, whose
-#: rounding is then about what this one has.
-UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -16
+#: Second differences that grow by the first factor, while f's own differences fall by less, are noise, if these are less than
+#: the second number of roundings of f's value.
+GROWN, ROUNDINGS = 8.0, 4096.0
+#: From this relative error on, if it exceeds the truncation error and the known rounding by these factors, the last step is a
+#: test. Its exponent, divided by the order of the derivative: the step resolves most changes between larger steps, and has
+#: about the rounding error of a 3-point rule, whose step is about three times larger.
+UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -14
 
 
 def grain(values: Sequence[float]) -> float:
-    """Of which power of ten all of these positive numbers are multiples, as printed or tabled ones are; 0 if of none.
+    """The power of ten of which all of these positive numbers are multiples, as printed ones are; 0 if there is none.
 
-    Numbers of a few binary digits do not count: exact arithmetic gives such. Nor do one or two numbers over and over, as of
-    an f that is constant on one side of a kink.
+    Numbers of a few binary digits do not count, since exact arithmetic gives such. Nor do one or two values repeated, as of an
+    f that is constant on one side of a kink.
     """
     top = max(values)
     if not 1e-200 < top < 1e200 or len(set(values)) < min(3, len(values)):
@@ -71,7 +73,7 @@ def grain(values: Sequence[float]) -> float:
 
 
 def coarse(grain: float, slopes: Sequence[float], rounding: Sequence[float], smallest: float) -> float:
-    """This, half of what f's values are rounded to, or 0 along a straight line that rises by so many of it that it is none.
+    """This grain, half of the rounding of f's values; or 0 for a straight line that rises by many grains, which is no rounding.
 
     smallest: the smallest step.
     """
@@ -82,11 +84,26 @@ def coarse(grain: float, slopes: Sequence[float], rounding: Sequence[float], sma
 
 
 def may_be_rounded(values: Array) -> Array:
-    """Where `grain` may find something. values: (lines, steps, outputs), not negative; gives (lines, outputs)."""
+    """Where `grain` may apply. values: (lines, steps, outputs), not negative; returns (lines, outputs)."""
     top = values.max(axis=1)
     finest = values * (10.0 ** (DIGITS - 1 - np.floor(np.log10(top))))[:, None]
     found = (np.abs(finest - np.rint(finest)) <= 2.0**-50 * finest).all(axis=1)
     return np.asarray(found & (top > 0))
+
+
+def noise_shown(slopes: Array, rounding: Array, powers: Array) -> Array:
+    """The noise of f's values where second differences grow from step to step as noise does; 0 elsewhere.
+
+    f rounds terms that are larger than its value, and a second difference divides that by the square of the step.
+    A narrow feature of f grows so, too, but is more than `ROUNDINGS` times the rounding of f's value.
+
+    slopes, rounding: (lines, steps, outputs), with three steps or more. powers: (lines, steps, 1), the steps to the order of
+    the derivative. Gives (lines, outputs), in the units of f.
+    """
+    size, change = np.abs(slopes), np.abs(slopes) * powers
+    last = change[:, -2:].max(axis=1)
+    grows = (size[:, -2:].max(axis=1) > GROWN * size[:, -3]) & (last > change[:, -3] / GROWN)
+    return np.where(grows & (last < ROUNDINGS * (rounding * powers)[:, -1]), last, 0.0)
 
 
 def unit(scale: float) -> float:
@@ -100,6 +117,7 @@ def unit(scale: float) -> float:
 def decide(
     exponents: tuple[int, ...],
     power: int,
+    order: int,
     slopes: Array,
     rounding: Array,
     estimate: Estimate,
@@ -110,32 +128,32 @@ def decide(
     residues: Array | None = None,
     lengths: Array | None = None,
 ) -> list[int | None]:
-    """The exponent of the next step of each of some lines that have the same; None for those that have enough.
+    """The exponent of the next step for lines with the same steps; None for those that have enough.
 
-    slopes, rounding, residues: (lines, steps, outputs). Each output is judged by itself; the one that is worst decides. The
-    rest is as for `next_step`. residues: what the middle of f ahead and behind misses f at the point by, None where f at the
-    point takes part in the slopes; lengths: the steps.
+    slopes, rounding, residues: (lines, steps, outputs). The worst output decides. Other parameters as for `next_step`.
+    residues: the difference of f at the point from the mean of f ahead and behind; None where f at the point is used in the
+    slopes.
+    lengths: the steps.
     """
     if not slopes.shape[2]:
         return [None] * len(slopes)
     errors, value, last = estimate.error, np.abs(estimate.value), np.abs(slopes[:, -1])
     own = np.maximum(value, last)
-    if slopes.shape[2] > 1:  # an output that hardly changes beside its own value need not be known as exactly
+    if slopes.shape[2] > 1:  # an output that hardly changes needs less accuracy
         least = rounding[:, 0] / (ENOUGH * limit)
         if residues is not None and lengths is not None:
             least = np.maximum(least, np.abs(residues[:, -1]) / lengths[:, -1:])
         least = np.minimum(least, own.max(axis=1, keepdims=True))
         own, value = np.maximum(own, least), np.maximum(value, least)
     own = np.where(own > 0, own, np.where(errors > 0, errors, 1.0))
-    high_bend, low_bend = np.abs(slopes[:, 0] - slopes[:, 1]), np.abs(slopes[:, -2] - slopes[:, -1])
-    high_noise, low_noise = 2 * rounding[:, 1], 2 * rounding[:, -1]
-    measures = np.array([last, low_bend, high_bend, low_noise, high_noise, value, errors, estimate.floor], float)
     lines, worst = np.arange(len(own)), (errors / own).argmax(axis=1)
-    every = zip(small.tolist(), bad.tolist(), left.tolist(), measures[:, lines, worst].T.tolist())
+    chosen, noises = slopes[lines, :, worst], rounding[lines, :, worst].tolist()
+    sizes, bends = np.abs(chosen).tolist(), np.abs(chosen[:, 1:] - chosen[:, :-1]).tolist()
+    known = [array[lines, worst].tolist() for array in (value, errors, estimate.floor)]
     changes: list[bool] = np.asarray(slopes.any(axis=(1, 2))).tolist()
     usual = [
-        next_step(exponents, power, limit, *each, *measured) if change else None
-        for change, (*each, measured) in zip(changes, every)
+        next_step(exponents, power, order, limit, *each) if change else None
+        for change, *each in zip(changes, small.tolist(), bad.tolist(), left.tolist(), sizes, bends, noises, *known)
     ]
     if residues is None or lengths is None:
         return usual
@@ -144,18 +162,22 @@ def decide(
     if not open_.any():
         return usual
     found = fit(exponents, slopes, rounding, lengths, residues, np.where(unsure, LATE * limit * own, np.inf))
-    of_worst = measures[:4, lines, worst]
-    bends = (of_worst[1] > 10 * GOOD * of_worst[0]) & (of_worst[1] > 8 * of_worst[3])
+    differ = [_differs(*each) for each in zip(sizes, bends, noises)]
     return [
         _by_fit(exponents, *each) if go_on else step
-        for go_on, step, *each in zip(open_.tolist(), usual, usual, *[each.tolist() for each in (*found, bends, left)])
+        for go_on, step, *each in zip(open_.tolist(), usual, usual, *[each.tolist() for each in found], differ, left.tolist())
     ]
+
+
+def _differs(sizes: Sequence[float], bends: Sequence[float], noises: Sequence[float]) -> bool:
+    """Whether the slopes at the two smallest steps are so far apart that steps must shrink."""
+    return bends[-1] > 10 * GOOD * sizes[-1] and bends[-1] > 16 * noises[-1]
 
 
 def _by_fit(
     exponents: tuple[int, ...], usual: int | None, missed: bool, alone: bool, below: float, bends: bool, left: int
 ) -> int | None:
-    """The exponent of the next step of a line by what f at the point says, which is not known well enough; else the usual one.
+    """The exponent of a line's next step according to f at the point, if the slope is not accurate enough; else the usual one.
 
     missed, alone, below: as in `Fit`. bends: steps shrink already, since slopes differ. left: evaluations.
     """
@@ -175,38 +197,38 @@ def _by_fit(
 def next_step(
     exponents: tuple[int, ...],
     power: int,
+    order: int,
     limit: float,
     small: bool,
     bad: int,
     left: int,
-    last: float,
-    low_bend: float,
-    high_bend: float,
-    low_noise: float,
-    high_noise: float,
+    sizes: Sequence[float],
+    bends: Sequence[float],
+    noises: Sequence[float],
     top: float,
     error: float,
     floor: float,
 ) -> int | None:
     """The exponent of the next step of a line along which f changes; None if it has enough.
 
-    limit: the unit of relative errors that are small enough. small: whether the largest step is less than x itself. bad: the
-    least exponent at which f was not finite. left: how many evaluations the line may still take. last: the slope at the
-    smallest step. low_bend, high_bend: how far the slopes at the two smallest steps are apart, and at the two largest.
-    low_noise, high_noise: twice the rounding in the slopes at the smallest step and at the second. top, error, floor:
-    the estimate. All in absolute value, and where f has many outputs the largest of all.
+    power, order: errors are a series in that power of the step; the derivative is of that order. limit: the unit of relative
+    errors that are small enough. small: whether the largest step is less than x itself. bad: the least exponent at which f was
+    not finite. left: how many evaluations the line may still take. sizes, noises: the slopes and their rounding. bends: how far
+    slopes at neighbouring steps are apart. top, error, floor: the estimate. All in absolute value.
     """
     steps, high, low = len(exponents), exponents[0], exponents[-1]
-    last = last or 1.0
-    low_bend, high_bend = low_bend / last, high_bend / last
-    low_noise, high_noise = low_noise / last, high_noise / last
+    last, before = sizes[-1] or 1.0, sizes[-2]
+    low_bend, high_bend = bends[-1] / last, bends[0] / last
+    low_noise, high_noise = 2 * noises[-1] / last, 2 * noises[1] / last
     relative = error / top if top else 0.0
     rest = left // 2
-    if low_bend > 10 * GOOD and low_bend > 8 * low_noise:
+    if _differs(sizes, bends, noises):
         if rest > 2:
             down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
+            if order > 1 and before > last:  # the derivative may be small compared with the bend
+                down = max(down, -1 - rest * (_gap(exponents, power, order, low_bend, low_noise, rest)[0] - 1))
             return low + (min(down, -2) if relative > LOST and steps > 2 else down)
-        return low - max(2, _gap(exponents, power, low_bend, low_noise, rest)[0])
+        return low - max(2, _gap(exponents, power, order, low_bend, low_noise, rest)[0])
     if steps == 2:
         enough = relative < min(LINEAR * limit, 0.05) and low_bend <= 4 * low_noise
     else:
@@ -224,20 +246,20 @@ def next_step(
         return high + 1
     if rest > 2:
         return low - (2 if relative > LOST and steps > 2 else 1)
-    gap, lacks = _gap(exponents, power, low_bend, low_noise, rest)
+    gap, lacks = _gap(exponents, power, order, low_bend, low_noise, rest)
     if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks, KNOWN * low_noise) < relative < math.inf:
         # A function that is noisy, or one that oscillates unseen between the steps: far below them this can be told.
-        return min(low - FAR, TEST)
+        return min(low - FAR, TEST // order)
     return low - gap
 
 
-def _gap(exponents: tuple[int, ...], power: int, bend: float, noise: float, rest: int) -> tuple[int, float]:
-    """How many powers of two lie between the last steps, so that what they lack and their noise are least together.
+def _gap(exponents: tuple[int, ...], power: int, order: int, bend: float, noise: float, rest: int) -> tuple[int, float]:
+    """How many powers of two lie between the last steps, for the smallest sum of truncation error and noise.
 
-    And what the value that there is lacks by itself.
+    And the truncation error of the present value.
 
-    bend, noise: relative, of the smallest step that there is. rest: how many steps there will be. What an extrapolated value
-    lacks is about the product of what its slopes lack.
+    bend, noise: relative, of the smallest present step. rest: how many steps there will be. The truncation error of an
+    extrapolated value is about the product of those of its slopes.
     """
     low = exponents[-1]
     #: What the smallest step lacks, if errors fall with a power of the step.
@@ -250,7 +272,7 @@ def _gap(exponents: tuple[int, ...], power: int, bend: float, noise: float, rest
     product, lacking, noise = known, min(max(lacking, 1e-300), 1.0), max(noise, 1e-300) * UNSEEN
     for _ in range(rest):
         product *= lacking
-    falls, rises = 2.0 ** (-power * (rest * (rest + 1) // 2)), 2.0**rest
+    falls, rises = 2.0 ** (-power * (rest * (rest + 1) // 2)), 2.0 ** (order * rest)
     best, least = 1, math.inf
     for gap in range(1, -LEAST + 3):
         product, noise = product * falls, noise * rises

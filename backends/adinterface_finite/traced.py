@@ -1,7 +1,7 @@
-"""Differences of values that an outer engine traces: in that engine's own arithmetic, with steps that are numbers.
+"""Differences of values that an outer engine traces: in that engine's arithmetic, with steps that are numbers.
 
-The derivative of a step has no part in the derivative of f. What a value is good for cannot be looked at under a trace, so
-the stencil is fixed: four points, whose error falls with the fourth power of the step.
+The step's derivative does not enter that of f. Accuracy cannot be estimated under a trace, so the stencil is fixed: four
+points, whose error falls with the fourth power of the step.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def pushforward(
     backend: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True
 ) -> Pushforward:
     function = holding(function, leaves)
-    # Along zero the value says what the zeros look like.
+    # Along zero, f's value gives the dtypes of the zeros.
     if value or step_of(backend, leaves, tangents) is None:
         linear = linearize(backend, function, leaves)
         return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
@@ -52,7 +52,7 @@ def pushforward(
 
 
 def _pushed(backend: Backend, function: Evaluate, leaves: Arrays, tangents: Arrays) -> tuple[Arrays, Aux]:
-    """The tangents in a direction other than zero, and what f returned beside its outputs."""
+    """The tangents in a direction other than zero, and f's aux."""
     step = step_of(backend, leaves, tangents)
     total: list[Any] = []
     outputs: Arrays = ()

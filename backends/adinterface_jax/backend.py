@@ -1,4 +1,4 @@
-"""JAX behind the contract."""
+"""The JAX backend."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class JaxBackend(Backend):
         return [str(device) for device in jax.devices()]
 
 
-#: What JAX says, and what is to be done.
+#: Patterns of JAX's messages, with what the user should do.
 _NO_WAY_BACK = "Reverse-mode differentiation does not work for lax.while_loop"
 _WHILE = (
     "JAX cannot go back through a while_loop, or a fori_loop whose bounds it computes: it would have to keep every step of a "

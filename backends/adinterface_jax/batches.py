@@ -23,7 +23,7 @@ def vectorized(compute: Callable[..., Any], each: tuple[bool, ...], chunk: int) 
         def leaves_of(parts: list[Any]) -> list[Any]:
             nonlocal form
             rest = iter(parts)
-            # Each chunk is traced for itself, and gives results whose form JAX would take for another.
+            # Each chunk is traced on its own, and JAX treats the structures of their results as different.
             leaves, form = jax.tree.flatten(at_once(*[next(rest) if stacked else x for x, stacked in zip(arrays, each)]))
             return leaves
 

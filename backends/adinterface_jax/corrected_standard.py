@@ -23,7 +23,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def hypot(x: Any, y: Any, /) -> Any:
-    """JAX 0.10's own loses second derivatives where |x| = |y|: it selects the larger of the two on the way."""
+    """JAX 0.10's rule loses second derivatives where |x| = |y|: it selects the larger of the two."""
     scale = stop_gradient(jnp.maximum(jnp.abs(x), jnp.abs(y)))
     scale = jnp.where((scale == 0) | jnp.isinf(scale), 1, scale)
     return scale * _root((x / scale) ** 2 + (y / scale) ** 2)
@@ -36,18 +36,18 @@ def _root(x: Any) -> Any:
 
 
 def std(x: Any, /, axis: Any = None, dtype: Any = None, **options: Any) -> Any:
-    """JAX's own has no derivative where all elements are alike."""
+    """JAX's rule has no derivative where all elements are equal."""
     return _root(jnp.var(x, axis, dtype, **options))
 
 
 def _inexact(*values: Any) -> list[Any]:
-    """As JAX itself promotes what is no integer in the result."""
+    """Promotes to floating dtypes as JAX does."""
     dtype = jax.eval_shape(jnp.logaddexp, *values).dtype
     return [jnp.asarray(value, dtype=dtype) for value in values]
 
 
 def logaddexp(x: Any, y: Any, /) -> Any:
-    """JAX's own has a wrong derivative beside an infinity, and none between two."""
+    """JAX's rule is wrong next to an infinity, and nan between two."""
     x, y = jnp.broadcast_arrays(*_inexact(x, y))
     larger, smaller = jnp.where(x < y, y, x), jnp.where(x < y, x, y)
     alike = (x == y) & jnp.isinf(x)
@@ -56,9 +56,9 @@ def logaddexp(x: Any, y: Any, /) -> Any:
 
 
 def _larger(own: Callable[..., Any], before: Callable[..., Any]) -> Callable[..., Any]:
-    """A choice of two numbers whose derivative chooses too.
+    """A choice between two numbers whose derivative selects, too.
 
-    JAX multiplies by zero what is not chosen, which is nan where that is infinite: in 1 / maximum(x, 1e-308) at x = -1.
+    JAX multiplies the other branch by zero, which is nan where it is infinite: in 1 / maximum(x, 1e-308) at x = -1.
     """
     chosen = jax.custom_jvp(own)
 
@@ -83,7 +83,7 @@ minimum = _larger(jnp.minimum, jnp.less)
 
 
 def pow(x: Any, y: Any, /) -> Any:
-    """JAX's own has no derivative of 0.0 ** 0.0, and no second one of 0.0 ** 1.0."""
+    """JAX's rule has no derivative of 0.0 ** 0.0, and no second derivative of 0.0 ** 1.0."""
     if type(y) is float and y.is_integer() and 0 <= y < 64:
         y = int(y) if jnp.issubdtype(jnp.result_type(x), jnp.inexact) else y
     if not hasattr(y, "dtype") or not jnp.issubdtype(y.dtype, jnp.inexact):

@@ -1,10 +1,10 @@
 """Rules on JAX: `custom_jvp` around a linear primitive whose value is the pushforward and whose transpose is the pullback.
 
-Neither of JAX's own mechanisms takes both: `custom_vjp` has no forward mode, and `custom_jvp` gets its reverse mode by
-transposing the forward rule's code, which would leave a user's pullback unused, and fails for a loop or a callback in it. The
-primitive stands for the derivative at one point as a linear map: run forward it is the pushforward (or the pullback,
-transposed), run backward it is the pullback (or the pushforward, transposed), so only what is used has to be possible. It
-is written with what JAX offers for primitives outside of it: `jax.extend.core`, `jax.interpreters`.
+JAX's mechanisms do not take both: `custom_vjp` has no forward mode. `custom_jvp` gets its reverse mode by transposing the code
+of the forward rule, which would ignore a user's pullback, and fails for a loop or a callback in it. The primitive is the
+derivative at one point as a linear map. Forward it is the pushforward (or the pullback, transposed); backward it is the
+pullback (or the pushforward, transposed). So a user defines only what is used. It uses JAX's public interface for primitives:
+`jax.extend.core`, `jax.interpreters`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from jax.interpreters import batching, mlir
 from adinterface.core.contract.library import epsilon
 from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear
 
-ad: Any = _ad  # JAX gives no types for it
+ad: Any = _ad  # untyped in JAX
 
 #: From tangents, or cotangents, at a point.
 Map = Callable[[Arrays, Point], Arrays]
@@ -55,7 +55,7 @@ custom.defjvp(_jvp, symbolic_zeros=True)
 
 
 def _array(x: Any) -> Any:
-    """JAX hands a constant to a rule as an object of its own, which is no array of its."""
+    """JAX passes a constant to a rule in a class that is not a JAX array."""
     return x if isinstance(x, jax.Array) else jnp.asarray(x)
 
 
@@ -64,7 +64,7 @@ def _instantiated(tangent: Any, like: Any) -> Any:
 
 
 def _of_the_point(rule: FlatRule, derivative: Map) -> Map:
-    """A derivative that may run when the trace of what it captures is over."""
+    """A derivative that may run after the trace of a captured value has ended."""
 
     def checked(moved: Arrays, point: Point) -> Arrays:
         try:
@@ -76,7 +76,7 @@ def _of_the_point(rule: FlatRule, derivative: Map) -> Map:
 
 
 def _push(rule: FlatRule) -> Map:
-    """The pushforward, or what the pullback implies."""
+    """The pushforward, or the transposed pullback."""
     back = rule.pullback
     if rule.pushforward is not None or back is None:
         assert rule.pushforward is not None
@@ -85,7 +85,7 @@ def _push(rule: FlatRule) -> Map:
 
 
 def _pull(rule: FlatRule) -> Map:
-    """The pullback, or what the pushforward implies."""
+    """The pullback, or the transposed pushforward."""
     push = rule.pushforward
     if rule.pullback is not None or push is None:
         assert rule.pullback is not None
@@ -108,7 +108,7 @@ def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, v
         if _is_jaxs(error):
             raise rule.nonlinear() from error
         raise
-    # The numbers tell of more maps that are not linear, such as one that adds a constant.
+    # Numbers reveal more nonlinear maps, such as one that adds a constant.
     coarsest = max([epsilon(x.dtype.name) for x in (*images, *result)])
     require_linear(rule, [*map(_number, images, vectors)], [*map(_number, at, result)], coarsest)
     return result
@@ -142,7 +142,7 @@ _linear.multiple_results = True
 
 
 def _parts(items: Sequence[Any], sizes: tuple[int, ...]) -> tuple[Arrays, Point]:
-    """What stands for the tangents, and for the point."""
+    """The arrays of the tangents, and of the point."""
     ends = np.cumsum([0, sizes[0], *sizes])
     tangents, *point = [tuple(items[start:end]) for start, end in itertools.pairwise(ends)]
     return tangents, Point(*point)
@@ -192,7 +192,7 @@ def _derivative(primals: Any, tangents: Any, *, maps: _Maps, sizes: tuple[int, .
 
 def _batched(arrays: Sequence[Any], dims: Sequence[Any], *, maps: _Maps, sizes: tuple[int, ...]) -> Any:
     (length,) = {x.shape[d] for x, d in zip(arrays, dims) if d is not None}
-    # All tangents and outputs have the new axis, so that what the map and its transpose give has it, too.
+    # All tangents and outputs get the batch axis, so that the results of the map and of its transpose have it, too.
     roles, point = _parts(range(len(arrays)), sizes)
     always = {*roles, *point.outputs}
     axes: list[int | None] = [0 if d is not None or n in always else None for n, d in enumerate(dims)]

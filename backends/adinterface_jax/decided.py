@@ -1,4 +1,4 @@
-"""Code that goes on by numbers, compiled for each way that it takes."""
+"""Code whose path depends on numbers, compiled for each path."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from adinterface.core.contract.errors import NumpyCodeError
 
 from . import unrolled
 
-#: For so many ways code is compiled; by others it runs as it is. A way by numbers that are no integers rarely comes again.
+#: The largest number of compiled paths; further paths run uncompiled. A path decided by non-integers rarely repeats.
 MANY_WAYS, FEW_WAYS = 8, 2
-#: A way of so many operations is not compiled: a loop until an error is small has as many ways as counts of steps, and of 2,300
-#: operations XLA took 30 s for one, of 4,600 125 s, where a call as it is took less than one.
+#: A path of so many operations is not compiled. A loop until an error is small has as many paths as step counts, and XLA took
+#: 30 s for 2,300 operations and 125 s for 4,600, where the uncompiled call took less than one.
 LONG = 4_000
 
 #: What code that runs ends with where numbers are not known.
@@ -27,11 +27,11 @@ _NOT_COMPILED = (Undecided, NumpyCodeError, jax.errors.JAXTypeError, jax.errors.
 
 
 class Decided:
-    """`compute` for a prepared call: a compiled form for each way that its arguments have made it take.
+    """`compute` for a prepared call, with a compiled form for each path that its arguments have taken.
 
-    Each form computes, with the results, whether the numbers are still what was assumed. Where they are not for any form, the
-    call runs as it is, which tells the way, and that is compiled, too. Where it cannot be, calls run as they are. Raises what
-    such a run raises, Undecided where even that does not know the numbers.
+    Each form also computes whether the numbers decide the assumed path. If no form fits, the call runs uncompiled, which
+    records the path, and that path is compiled, too; if it cannot be compiled, calls run uncompiled. Raises the errors of such
+    a run, and Undecided if even that does not know the numbers.
     """
 
     def __init__(self, compute: Callable[..., Any]):
@@ -41,7 +41,7 @@ class Decided:
         self._left = False
 
     def __call__(self, *arrays: Any) -> Any:
-        if any(isinstance(x, jax.core.Tracer) for x in arrays):  # in the user's own compiled code: JAX says what it lacks
+        if any(isinstance(x, jax.core.Tracer) for x in arrays):  # inside the user's compiled code: JAX raises its own error
             return self._compute(*arrays)
         for key, form in reversed(list(self._forms.items())):
             results, holds = form(*arrays)
@@ -61,12 +61,12 @@ class Decided:
                 self._left = True
                 unrolled.warn_left(count)
                 return results
-            compiled, holds = form(*arrays)  # JAX has kept what it traced
+            compiled, holds = form(*arrays)  # JAX has cached the trace
         except _NOT_COMPILED:
             take_wish()  # it has been heard
             self._left = True
             return results
-        if not holds:  # what is compiled rounds in another way, and one of the numbers is at an edge
+        if not holds:  # compiled code rounds differently, and one of the numbers is at a threshold
             return results
         self._forms[key] = form
         return compiled

@@ -1,9 +1,9 @@
-"""The functions of scipy.special that JAX has natively.
+"""The functions of scipy.special that JAX has.
 
-Those that stand here by name are right as they stand. `adinterface.scipy.special.table` corrects what is in PARTS, or makes
-other functions of it. Not here, because SciPy's own with the derivatives of the table are better: the exponential integrals of
-JAX take seconds to compile, have no second derivative, are wrong at zero and do not come to an end for some arguments; its
-hyp2f1(31.2, 31.2, 1, -2) is 70 orders of magnitude off, and its hyp1f1(0.3, -7.3, -33.3) is 149,871 for 0.84.
+Functions listed by name are right. `adinterface.scipy.special.table` corrects those in PARTS, or composes other functions of
+them. Left out, because SciPy's function with the derivatives of the table is better: JAX's exponential integrals take seconds
+to compile, have no second derivative, are wrong at zero and do not terminate for some arguments. Its hyp2f1(31.2, 31.2, 1, -2)
+is wrong by 70 orders of magnitude, and its hyp1f1(0.3, -7.3, -33.3) is 149,871 instead of 0.84.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _bessel0(x: Any) -> Any:
 
 
 def _bessel1(x: Any) -> Any:
-    """JAX's own rules are differences of infinite numbers from 713 on, and that of i0 is 1 at zero."""
+    """JAX's rules subtract infinite numbers from 713 on, and its derivative of i0 is 1 at zero."""
 
     def slope(x: Any) -> Any:
         zero = x == 0
@@ -97,7 +97,7 @@ ndtr = around(special.ndtr)
 
 
 def _spence_slope(x: Any) -> Any:
-    """JAX's own is zero at one."""
+    """JAX's derivative is zero at one."""
     one = x == 1
     return jnp.where(one, (x - 3) / 2, jnp.log(jnp.where(one, 2, x)) / (1 - jnp.where(one, 2, x)))
 
@@ -106,9 +106,9 @@ spence = around(lambda x: _with_slope(special.spence, _spence_slope, x))
 
 
 def _incomplete(name: str, native: Callable[..., Any], *arguments: Any, least: float, most: float) -> Any:
-    """JAX's own function, of whose derivatives by the parameters many do not converge, or are missing.
+    """JAX's function. Many of its derivatives by the parameters do not converge, or are missing.
 
-    It is right where the dtype leaves enough of logarithms that are of the size of the parameters.
+    It is right where the dtype is precise enough for logarithms of the size of the parameters.
     """
     arguments = tuple(jnp.broadcast_arrays(*_inexact(*arguments)))
     parameters, narrow = arguments[:-1], arguments[0].dtype == jnp.float32

@@ -61,8 +61,8 @@ class JaxLibrary(Library):
         return lambda entries: BCOO((entries, indices), shape=shape, indices_sorted=True, unique_indices=True)
 
     def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
-        # The compiler computes what is gathered element by element: with two indices it divides once less. They come as one
-        # constant, for it takes seconds to put two large ones together.
+        # The compiler computes gathered indices element by element, with one division less for two index arrays. They are one
+        # constant, because joining two large ones takes seconds.
         x = x.reshape(x.shape[0], -1) if x.ndim > 1 else x.reshape(1, -1)
         index = np.stack(np.divmod(places, x.shape[1]), axis=1)
         numbers = jax.lax.GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0, 1), start_index_map=(0, 1))
@@ -112,7 +112,7 @@ class JaxLibrary(Library):
         return x if x.size and type(x.sharding) is SingleDeviceSharding else np.asarray(x)
 
     def sent(self, x: Any) -> Any:
-        return np.asarray(x)  # JAX would read its own array with 32 bits where jax_enable_x64 is not set
+        return np.asarray(x)  # JAX would read its own array with 32 bits where jax_enable_x64 is off
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         if isinstance(x, jax.Array):
@@ -148,8 +148,8 @@ class JaxLibrary(Library):
         # To name a dtype that the array has already costs as much again.
         named = None if dtype is None or (isinstance(x, np.ndarray) and dtype_name(x.dtype) == dtype) else dtype
         with self._scope(dtype):
-            # Always a copy, and made here: JAX shares the memory of NumPy arrays or copies them later, when its own computation
-            # gets there (`copy=True` too), and what the caller has written by then would be what it computes with.
+            # Always a copy, made here: JAX shares the memory of NumPy arrays, or copies them when its computation starts (also
+            # with `copy=True`), after the caller may have written to them.
             own = np.array(x) if isinstance(x, np.ndarray) else x
             return jnp.asarray(own, dtype=None if named is None else _canonical(named))
 
@@ -214,10 +214,6 @@ class JaxLibrary(Library):
             raise rule.captured() from error
         return result
 
-    def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
-        result: Arrays = jax.checkpoint(function)(*arrays)
-        return result
-
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         return outside(function, arrays, example)
 
@@ -267,7 +263,7 @@ def _to_float(result: Any, taken: set[int]) -> Any:
     if type(result) is not ArrayImpl:
         return None
     try:
-        return _double(result)[0]  # by the buffer protocol: a fifth of what the way through NumPy takes
+        return _double(result)[0]  # by the buffer protocol: a fifth of the time through NumPy
     except (struct.error, BufferError):  # of another dtype, or on another device
         return np.asarray(result).item()
 
@@ -283,7 +279,7 @@ def _own_array(example: Any) -> Leave:
         if computed is not known:
             if computed != sharding:
                 return None
-            known = computed  # compiled code gives the same object again, and to compare two takes longer
+            known = computed  # compiled code returns the same object again, and comparing takes longer
         return result
 
     return leave
@@ -312,7 +308,7 @@ def _x64() -> bool:
 
 
 def _canonical(dtype: str) -> Any:
-    """The dtype that JAX gives it in the present precision: inside someone's trace, theirs."""
+    """The dtype that JAX uses in the current precision; inside another trace, in that trace's precision."""
     return jax.dtypes.canonicalize_dtype(dtype)
 
 

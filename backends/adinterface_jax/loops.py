@@ -1,4 +1,4 @@
-"""JAX's own loops: `jax.lax`, which traces a step once and compiles it."""
+"""Loops of `jax.lax`, which trace a step once and compile it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class JaxLoops(Loops):
     compiles = True
 
     def adopt(self, x: Any, *, dtype: str | None = None, like: Any = None) -> Any:
-        # In the precision that holds here, as JAX's own functions take it.
+        # In the current precision, as JAX's functions take it.
         return jnp.asarray(x, dtype=None if dtype is None else jax.dtypes.canonicalize_dtype(dtype))
 
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
@@ -31,7 +31,7 @@ class JaxLoops(Loops):
             return scanned
 
         def segment(count: int) -> Step:
-            # Inside a scan JAX cannot merge what is computed again with what was computed first.
+            # Inside a scan JAX cannot merge recomputed values with the first ones.
             return jax.checkpoint(lambda carry, xs: lax.scan(step, carry, xs, length=count, reverse=reverse), prevent_cse=False)
 
         whole, rest = divmod(length, checkpoint)

@@ -1,4 +1,4 @@
-"""Whatever JAX's pytree registry knows is a node: Equinox and Flax modules, Optax states, a user's own classes."""
+"""Every class in JAX's pytree registry is a node: Equinox and Flax modules, Optax states, a user's own classes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class EquinoxModule(Pytree):
 
 
 class NnxObject(Pytree):
-    """Flax's NNX modules and variables, which f may write to. What is no `nnx.Param` has no gradient, as in `nnx.grad`."""
+    """Flax NNX modules and variables, which f may write to. Only `nnx.Param` has a gradient, as in `nnx.grad`."""
 
     stateful = True
 

@@ -1,4 +1,4 @@
-"""Notes on errors of JAX: what the user should know."""
+"""Notes on JAX errors: what the user should know."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NOTES = [
         (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError),
         "",
         "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array "
-        "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or adinterface.cond instead "
+        "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or adinterface.loops.cond instead "
         "of a branch on a value. A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry "
         "after another with AutoJax(chunk_size=1).",
     ),

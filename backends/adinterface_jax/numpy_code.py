@@ -19,7 +19,7 @@ from .namespace import fft as fft
 
 special = jax_special
 
-#: The parameters of `jax.numpy` where a list or tuple of numbers is no array.
+#: The parameters of `jax.numpy` that take a list or tuple of numbers which is not an array.
 _SETTINGS = (COUNTS - {"repeats"}) | {"dimensions", "dtype", "new_shape", "newshape", "optimize", "range", "sections"}
 
 
@@ -49,7 +49,7 @@ def _parameters(function: Callable[..., Any]) -> list[str]:
 
 
 def _array(x: Any, name: str = "") -> Any:
-    """A list or tuple of numbers as NumPy's array, unless this parameter is none; one with arrays stays one, of arrays."""
+    """A list or tuple as an array, joined by the engine if it holds engine arrays; unchanged if the parameter is a list."""
     kind = type(x)
     if kind is not list and (kind is not tuple or name in _SETTINGS):
         return x
@@ -194,7 +194,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    """Widths by axis too, and ramps to what is differentiated."""
+    """Widths may be given by axis, and ramps may end at traced values."""
     if mode == "linear_ramp":
         return COMPOSITIONS["pad"](namespace, array, pad_width, mode, **kwargs)
     if isinstance(pad_width, dict):
@@ -245,17 +245,17 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     return jnp.polyint(_array(p), m, 0 if k is None else _array(k))
 
 
-#: Composed of the standard: `jax.numpy` knows fewer methods, modes or forms of the arguments,
+#: Composed of the standard: `jax.numpy` lacks methods, modes or forms of the arguments,
 _FEWER = {
     "argpartition", "argsort", "choose", "gradient", "nanpercentile", "nanquantile", "partition", "percentile", "quantile",
     "sort", "tril", "triu",
 }  # fmt: skip
 #: or loses a small derivative,
 _ROUGH = {"corrcoef", "nanstd", "sinc"}
-#: or gives what has a derivative without one.
+#: or returns results without a derivative.
 _FLAT = {"union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
 _COMPOSED = frozenset(_FEWER | _FLAT | _ROUGH)
-#: Where a list of numbers stands for axes or lengths, and for no array.
+#: Parameters in which a list of numbers is axes or lengths, not an array.
 _NOT_ARRAYS = frozenset(
     {"broadcast_to", "einsum", "flip", "moveaxis", "permute_dims", "roll", "rollaxis", "rot90", "tile", "transpose"}
 )

@@ -1,4 +1,4 @@
-"""Optax on any tree: the leaves go to it as JAX's arrays, in a tree that JAX knows, and come back as what they were."""
+"""Optax on any tree: it gets the leaves as JAX arrays in a tree that JAX knows, and its results are converted back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _AS_THEY_ARE = {"mode", "chunk_size", "executor"}
 
 
 class Optax:
-    """An Optax transformation on any tree. See `adinterface.optax`."""
+    """An Optax transformation on any tree. See `adinterface.fit.from_optax`."""
 
     #: The engine whose compiler takes a whole step with `step` in it.
     engine = "jax"
@@ -41,7 +41,9 @@ class Optax:
             remedy = (
                 " Call it first, such as optax.adam(1e-3)." if made else " Pass what Optax makes, such as optax.adam(1e-3)."
             )
-            raise TypeError(f"optax(transform): transform must have the methods init and update, not {transform!r}.{remedy}")
+            raise TypeError(
+                f"from_optax(transform): transform must have the methods init and update, not {transform!r}.{remedy}"
+            )
         self.transform, self.jit = transform, jit
         # Optax's older transformations take no further arguments.
         self._update = transform.update
@@ -53,16 +55,16 @@ class Optax:
         self._known: tuple[Any, Callable[..., Any]] | None = None
 
     def __repr__(self) -> str:
-        return f"optax({type(self.transform).__name__}{'' if self.jit else ', jit=False'})"
+        return f"from_optax({type(self.transform).__name__}{'' if self.jit else ', jit=False'})"
 
     def init(self, model: Any) -> Any:
-        """The state at the start: Optax's own, in which each parameter stands where it does in the model."""
+        """The initial Optax state, in which parameters have the model's structure."""
         leaves = _Leaves(model)
         with leaves.scope():
             return leaves.kept(self.transform.init(jax.tree.map(_as_jax, leaves.pytree(leaves.arrays()))))
 
     def update(self, gradient: Any, state: Any, model: Any = None, **extra: Any) -> tuple[Any, Any]:
-        """`(updates, state)`: what is to be added to the model, a tree like it, and the next state."""
+        """`(updates, state)`: the updates to add to the model, a tree like it, and the next state."""
         leaves = _Leaves(one_gradient(model, gradient) if model is None else model)
         gradients = leaves.pytree(leaves.natives(leaves.parameters.gradients(gradient, required=True)))
         with leaves.scope():
@@ -73,8 +75,8 @@ class Optax:
     def step(self, gradient: Any, state: Any, model: Any, **extra: Any) -> tuple[Any, Any]:
         """`(model, state)`: the model after one step, and the next state.
 
-        gradient: a tree like the model, or what `gradient(loss, backend, model, Constant(x))` returned. extra: what Optax's
-        transformation asks for by keyword, such as `value=`; trees like the model are handed on as the model is.
+        gradient: a tree like the model, or the result of `gradient(loss, backend, model, Constant(x))`. extra: keywords of the
+        Optax transformation, such as `value=`; trees like the model are converted as the model is.
         """
         leaves = _Leaves(model)
         gradients = leaves.pytree(leaves.natives(leaves.parameters.gradients(gradient, required=True)))
@@ -83,8 +85,8 @@ class Optax:
             return leaves.restored(moved), leaves.kept(state)
 
     def native_step(self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any) -> Callable[..., Any] | None:
-        """`whole(model, state, *data)` compiled, for arrays in trees that JAX knows (see `WholeStep`); None if the backend is
-        not this engine's."""
+        """`whole(model, state, *data)` compiled, for arrays in trees that JAX knows (see `WholeStep`); None if the backend
+        belongs to another engine."""
         if not isinstance(backend, AutoJax) or backend.changed_options() - _AS_THEY_ARE:
             return None
         return WholeStep(whole)
@@ -105,7 +107,7 @@ class Optax:
             else:
                 dynamic[name] = value
         plain = self._stepped if step is self._compiled else self._update
-        if not untraced():  # part of a program, with the rest of which XLA does not fuse what is compiled apart
+        if not untraced():  # inside a larger program, with which XLA does not fuse code that is compiled apart
             return plain(gradients, state, values, **dynamic, **functions)
         if not functions:
             return self._eagerly_or(step)(gradients, state, values, **dynamic)
@@ -118,19 +120,19 @@ class Optax:
         return self._eagerly_or(self._known[1])(gradients, state, values, **dynamic)
 
     def _eagerly_or(self, step: Callable[..., Any]) -> Callable[..., Any]:
-        """Compiled code takes NumPy's arrays as they are; Optax itself wants JAX's."""
+        """Compiled code takes NumPy arrays directly; Optax itself needs JAX arrays."""
         if self.jit:
             return step
         return lambda *trees, **dynamic: step(*jax.tree.map(_as_jax, trees), **jax.tree.map(_as_jax, dynamic))
 
 
 class _Leaves:
-    """The parameters of a model as JAX's arrays, and the way back."""
+    """The parameters of a model as JAX arrays, and the conversion back."""
 
     def __init__(self, model: Any):
         self.parameters = Parameters(model)
         own = self.parameters.library
-        #: The library of the state: JAX's own arrays for a model of such, else NumPy's, which pickle keeps in 64 bits.
+        #: The library of the state: JAX arrays for a model of JAX arrays, else NumPy arrays, which pickle keeps in 64 bits.
         self.library: Library = own if own is JAX else NUMPY
         arrays = [leaf for leaf in self.parameters.once if leaf.library is not PYTHON]
         real = widest([leaf.library.dtype(leaf.value) for leaf in arrays])
@@ -152,7 +154,7 @@ class _Leaves:
         return self.natives(self.parameters.values)
 
     def natives(self, values: Sequence[Any]) -> list[Any]:
-        """One array for each parameter, in its dtype: JAX's, or NumPy's, which JAX takes as they are."""
+        """One array for each parameter, in its dtype: a JAX array, or a NumPy array, which JAX takes directly."""
         return [
             self._native(value, leaf.library, dtype) for value, leaf, dtype in zip(values, self.parameters.once, self.dtypes)
         ]
@@ -166,7 +168,7 @@ class _Leaves:
         return np.asarray(library.to_numpy(value))
 
     def pytree(self, values: Sequence[Any]) -> Any:
-        """The model as JAX knows it: a class that it does not know is a dict by field, what has no gradient is None."""
+        """The model as a pytree: a class that JAX does not know becomes a dict by field, a value without a gradient None."""
         seen: set[int] = set()
 
         def once() -> Iterator[Any]:
@@ -179,7 +181,7 @@ class _Leaves:
         return _pytree(self.parameters.structure, once())
 
     def flat(self, pytree: Any) -> list[Any]:
-        """One value for each parameter, of a tree as `pytree` gives it."""
+        """One value for each parameter, from a tree in the form of `pytree`."""
         order = jax.tree.leaves(self.pytree(range(len(self.parameters.once))))
         result: list[Any] = [None] * len(order)
         for n, value in zip(order, jax.tree.leaves(pytree), strict=True):
@@ -207,7 +209,7 @@ class _Leaves:
         return leaf.library.restore(value, JAX, leaf.value, leaf.library.dtype(leaf.value), taken)
 
     def of_pytree(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of the model as one of what `pytree` gives."""
+        """A function of the model as a function of its `pytree`."""
         return lambda values: f(self.parameters.rebuilt(self.flat(values)))
 
     def kept(self, state: Any) -> Any:
@@ -245,7 +247,7 @@ def _optax_node(node: Node, parts: list[Any]) -> Any:
 
 
 def _key(path: str) -> str:
-    """`.weight` and `['weight']` as what stands there: Optax's masks and labels are written by these names."""
+    """`.weight` and `['weight']` as the name in Optax's masks and labels."""
     name = path.removeprefix(".")
     if name.startswith("['") and name.endswith("']"):
         return name[2:-2]

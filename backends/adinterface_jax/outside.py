@@ -1,7 +1,7 @@
-"""Code that JAX cannot see: called at once where there are numbers, and called back by compiled code where there are none.
+"""Code that JAX cannot trace: called directly with numbers, and by a callback from compiled code.
 
 JAX may call back from a thread of its own, in which a scoped `enable_x64` does not hold and 64-bit numbers would be narrowed.
-So they travel as pairs of 32 bits.
+So they are passed as pairs of 32 bits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from adinterface.core.contract.rules import Arrays
 
 
 def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
-    """What the function gives for the numbers of these arrays."""
+    """The function's results for the numbers of these arrays."""
     stopped = [jax.lax.stop_gradient(x) for x in arrays]
     if not any(isinstance(x, jax.core.Tracer) for x in stopped):
         return tuple([x if isinstance(x, jax.Array) else jnp.asarray(x) for x in function(*stopped)])
@@ -35,7 +35,7 @@ def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[
 
 
 def _extra(dtype: Any) -> tuple[int, ...]:
-    """The axes that an array of 32-bit halves has behind its own; none if the dtype has no 64-bit parts."""
+    """The trailing axis of an array of 32-bit halves; none if the dtype has no 64-bit parts."""
     return {8: (2,), 16: (2, 2)}.get(dtype.itemsize, ()) if dtype.name != "complex64" else ()
 
 

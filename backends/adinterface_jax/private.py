@@ -1,4 +1,4 @@
-"""What JAX has no public name for, each with a way that any release has."""
+"""Private names of JAX, each with a fallback that works in any release."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 
 try:
-    # The class of arrays that are no tracers.
+    # The class of arrays that are not tracers.
     from jax._src.array import ArrayImpl
 except ImportError:  # to make an array starts JAX, after which jax.distributed.initialize() refuses to
     ArrayImpl = type(jnp.zeros(0, dtype="int8"))  # type: ignore[misc, assignment]
 
-#: The attribute that holds where an array lies; `sharding` is a function of Python's around it.
+#: The attribute that holds an array's sharding; `sharding` is a Python property around it.
 SHARDING = "_sharding" if hasattr(ArrayImpl, "_sharding") else "sharding"
 
 try:

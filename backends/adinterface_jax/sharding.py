@@ -10,7 +10,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 
 def sharding_of(like: jax.Array, ndim: int) -> Any:
-    """The sharding of `like` for an array of so many axes: what stands in front of its own is not distributed."""
+    """The sharding of `like` for an array of so many axes: extra leading axes are not distributed."""
     sharding = like.sharding
     if ndim == like.ndim or not isinstance(sharding, NamedSharding):
         return sharding
@@ -19,7 +19,7 @@ def sharding_of(like: jax.Array, ndim: int) -> Any:
 
 
 def as_traced(x: Any, like: Any) -> Any:
-    """x, or a stack of such as x, as JAX's types want it beside a tracer: on its mesh, and varying where it varies."""
+    """x, or a stack of arrays like x, with the mesh and the varying axes of a tracer, as JAX's types require."""
     expected = jax.typeof(like)
     if expected.sharding.mesh.empty or x.shape[x.ndim - like.ndim :] != like.shape or jax.typeof(x) == expected:
         return x

@@ -26,22 +26,22 @@ def warning(compute: Callable[..., Any]) -> Callable[..., Any]:
         if count >= MANY:
             warnings.warn(
                 f"JAX traced f as {count:,} operations, which will take it minutes to compile: it unrolls Python's loops. "
-                f"Write the loop with adinterface.scan or fori_loop, whose step is traced and compiled once, or leave the call "
-                f"uncompiled with AutoJax(jit=False).",
+                f"Write the loop with adinterface.loops.scan or fori_loop, whose step is traced and compiled once, or leave "
+                f"the call uncompiled with AutoJax(jit=False).",
                 UnrolledWarning,
                 stacklevel=levels_to_the_user("adinterface_jax", "jax"),
             )
-        return compiled(*arrays)  # JAX has kept what it traced
+        return compiled(*arrays)  # JAX has cached the trace
 
     return counted
 
 
 def warn_left(count: int) -> None:
-    """Of code that goes on by numbers, and is left uncompiled."""
+    """The warning for code whose path depends on numbers, and which stays uncompiled."""
     warnings.warn(
         f"f goes on by numbers, and the way that it has taken is {count:,} operations long, which XLA would take minutes to "
         f"compile, for this way alone: its calls run uncompiled, and give the same. If its loop is yours, write it with "
-        f"adinterface.while_loop or scan, which are compiled once; AutoJax(jit=False) compiles nothing and says nothing.",
+        f"adinterface.loops.while_loop or scan, which are compiled once; AutoJax(jit=False) compiles nothing and says nothing.",
         UnrolledWarning,
         stacklevel=levels_to_the_user("adinterface_jax", "jax"),
     )

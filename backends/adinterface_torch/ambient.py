@@ -1,6 +1,6 @@
-"""The ambient state of the torch backend: what is true of all code that runs meanwhile in this thread.
+"""The ambient state of the torch backend: state of the code that runs in this thread.
 
-It is one object for each thread, whose attributes are set and restored by the scopes in the files named below.
+One object for each thread, whose attributes are set and restored by the scopes in the files named below.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""PyTorch behind the contract."""
+"""The PyTorch backend."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _forward_mode = threading.RLock()
 _DETACH, _REQUIRE, _IS_INFERENCE = torch.Tensor.detach, torch.Tensor.requires_grad_, torch.Tensor.is_inference
 _GRAD_FN, _new = attrgetter("grad_fn"), tuple.__new__
 
-# torch.func carries it along, as a tree of its own kind.
+# torch.func returns it as a tree of its own kind.
 register_pytree_node(Aux, lambda aux: ([aux.arrays], aux.form), lambda parts, form: Aux(next(iter(parts)), form))
 
 
@@ -75,8 +75,8 @@ class TorchBackend(Backend):
             ) from error
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
-        """As by `pullback`, but the graph is freed on the way, as `backward` does."""
-        if in_use() or not self._is_open(leaves):
+        """As by `pullback`, but the graph is freed during the pass, as by `backward`."""
+        if not self._is_open(leaves):
             return None if _inside_functorch() else self._gradient_inside(function, leaves)
         inputs = _inputs(function, leaves)
         here.depth = 1
@@ -92,7 +92,7 @@ class TorchBackend(Backend):
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""
-        if self.mode != "reverse" or in_use() or not self._is_open(leaves):
+        if self.mode != "reverse" or not self._is_open(leaves):
             return None
         inputs = _inputs(function, leaves)
         here.depth = 1
@@ -101,23 +101,24 @@ class TorchBackend(Backend):
             first = backward((output,), inputs, create_graph=True) if output.requires_grad else (None,) * len(inputs)
         finally:
             here.depth = 0
-        del output  # with what f computed on the way, as far as the gradients have no need of it
+        del output  # with f's intermediate values, as far as the gradients do not need them
         live = [(g, v) for g, v in zip(first, directions) if g is not None and g.requires_grad]
         second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else (None,) * len(inputs)
         return Pushforward(tuple([None if g is None else g.detach() for g in first]), tuple(second), Aux())
 
     def _is_open(self, leaves: Arrays) -> bool:
-        """Whether nobody asks for more than f's own graph, which is the usual case: no outer call, no mode of torch."""
-        if here.depth or self.create_graph or peek() is not None:
+        """Whether only f's own graph is needed, which is the usual case: no outer call, no mode of torch."""
+        if here.depth or self.create_graph or in_use() or peek() is not None or in_dual_level():
             return False
-        if torch.is_inference_mode_enabled() or not torch.is_grad_enabled() or in_dual_level():
+        if torch.is_inference_mode_enabled() or not torch.is_grad_enabled():
             return False
         return not any(map(_GRAD_FN, leaves)) and not any(map(_IS_INFERENCE, leaves))
 
     def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
-        """Where an outer call or a mode of torch asks for more, or processes exchange gradients.
+        """The gradient inside an outer call or a mode of torch, or where processes exchange gradients.
 
-        Results stay in a graph, or leave inference mode. Those of processes are of all data, with the placements of the leaves.
+        Results stay in a graph, or leave inference mode. With an exchange, results are of all data, with the placements of the
+        leaves.
         """
         watching = watch(function, leaves) if in_use() else None
         if watching is not None:
@@ -178,7 +179,7 @@ class TorchBackend(Backend):
             return tuple(map(placed_like, gradients, inputs) if spread else gradients)
 
         def back_stacked(cotangents: Arrays) -> Arrays:
-            # Only the backward pass is batched, so f may do what vmap cannot. torch.func.vmap, because the vmap behind
+            # Only the backward pass is batched, so f may contain code that vmap refuses. torch.func.vmap, because the vmap of
             # `is_grads_batched` runs a loop for matrix products.
             used: list[bool] = []
 
@@ -216,7 +217,7 @@ class TorchBackend(Backend):
     def _shown(self, pushed: Sequence[Any], leaves: Arrays) -> Pushforward:
         """Results of forward mode, which torch keeps in the graph of every leaf and captured tensor that requires grad."""
         outputs, tangents, aux = pushed
-        # torch's own are float64 where a number in a 0-d array meets a Python float.
+        # torch returns float64 where a number in a 0-d array meets a Python float.
         tangents = tuple([tangent.to(output.dtype) for tangent, output in zip(tangents, outputs)])
         if _inside_functorch() or self._keeps(leaves):
             return Pushforward(tuple(outputs), tangents, aux)
@@ -313,9 +314,9 @@ def _apart(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
-    """Leaves of torch's on the same memory: what f captured of the same array is not differentiated along with it."""
+    """Leaf tensors on the same memory: what f captured of the same array is not differentiated with them."""
     held = function.held
-    if held:  # a module's parameters are leaves of torch's already, which require gradients
+    if held:  # a module's parameters are leaf tensors already, which require gradients
         return leaves if len(held) == len(leaves) else tuple([x if n in held else _alias(x) for n, x in enumerate(leaves)])
     return marked(map(_REQUIRE, leaves if function.fresh else map(_DETACH, leaves)))
 
@@ -331,7 +332,7 @@ def _inside_functorch() -> bool:
 
 @contextmanager
 def _recording() -> Iterator[None]:
-    """f runs with gradients on, whatever the caller's mode; results of calls inside f stay in the graph."""
+    """f runs with gradients on, in any mode of the caller; results of calls inside f stay in the graph."""
     here.depth += 1
     try:
         with _mode(True):
@@ -360,7 +361,7 @@ def _outside_inference(x: torch.Tensor) -> torch.Tensor:
 
 
 def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:
-    """Another tensor on the same memory: what f captured of the same array is not differentiated along with it."""
+    """Another tensor on the same memory: what f captured of the same array is not differentiated with it."""
     if keep and leaf.requires_grad:
         return leaf.view_as(leaf)
     return marked((_outside_inference(leaf).detach().requires_grad_(),))[0]

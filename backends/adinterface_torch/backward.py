@@ -1,8 +1,8 @@
-"""One backward pass, without what `torch.autograd.grad` does in Python around it.
+"""A backward pass without the Python code of `torch.autograd.grad`.
 
-That function looks for overrides by tensor subclasses, for batches and for other forms of its arguments, which takes longer
-than the backward pass of a small f. What it calls in the end is used here for plain tensors; torch's own modules
-(checkpointing, its graph utilities) call it in the same way.
+That function checks for overrides by tensor subclasses, for batches and for other forms of its arguments, which takes longer
+than the backward pass of a small f. For plain tensors this file calls the same engine function; torch's own modules
+(checkpointing, its graph utilities) do so, too.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def backward(
             outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True
         )
     else:
-        # New ones each time: a user's own backward function may write to them.
+        # New ones each time: a user's backward function may write to them.
         given = tuple(map(_ones_like, outputs) if seeds is None else seeds)
         result = run_backward(
             tuple(outputs), given, retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
@@ -58,7 +58,7 @@ def detached(tensors: Iterable[torch.Tensor]) -> tuple[torch.Tensor, ...]:
 
 
 def nodes_behind(tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] = ()) -> Iterator[Any]:
-    """The nodes of torch's graph through which a backward pass from tensors goes, as far as these ends."""
+    """The nodes of torch's graph that a backward pass from tensors visits, up to these ends."""
     seen = {_edge(x) for x in ends if x.requires_grad}
     stack = [_edge(x) for x in tensors if x.requires_grad]
     while stack:

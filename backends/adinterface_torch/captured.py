@@ -1,8 +1,8 @@
-"""What a rule captures of torch's tensors: an error where that is being differentiated, for a rule gives no derivative of it.
+"""Tensors that a rule captures: an error if they are differentiated, since a rule gives no derivative by them.
 
-torch itself says nothing. Below a level of functorch it takes such a tensor for a constant, or ends in an assertion of its
-own; and it records what a derivative of a rule captures, so that one half of a second derivative has a term which the other
-half lacks.
+torch does not check this. Below a level of functorch it treats such a tensor as a constant, or fails an assertion. It also
+records captured tensors in the derivative of a rule, so that one half of a second derivative has a term that the other half
+lacks.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class Called:
 
 
 def primal(called: Called, arrays: Arrays, count: int) -> tuple[Arrays, Arrays]:
-    """The value of a rule below the levels at which it was called; an error if it captures what they differentiate."""
+    """The value of a rule below the levels of its call; an error if it captures a tensor that they differentiate."""
     before, here.called = here.called, called
     try:
         with _naming_captured(called.rule):
             result: tuple[Arrays, Arrays] = below(called.rule.value)(arrays[:count], arrays[count:])
     finally:
         here.called = before
-        if called.captures:  # also where the primal has failed, which then is no wonder
+        if called.captures:  # also if the primal has failed, for the same reason
             raise called.rule.captured()
     return result
 
@@ -79,16 +79,16 @@ _TO_NUMPY: Any = (torch.Tensor.__array__, torch.Tensor.numpy, torch.Tensor.__dlp
 
 
 class _BelowLevels(TorchFunctionMode):
-    """Notes that a primal computes with what is differentiated, and takes it for a constant, as torch does.
+    """Records that a primal uses a differentiated tensor, which torch treats as a constant.
 
-    A derivative that the primal takes itself has levels with the same numbers. Their tensors die with them, so what it computes
-    with is judged when it is over.
+    A derivative inside the primal has levels with the same numbers. Their tensors end with them, so the tensors are checked
+    after it.
     """
 
     def __init__(self, called: Called):
         super().__init__()
         self.called, self.level = called, _present_level()
-        #: Tensors of levels above, in a derivative that the primal takes: its own, or captured.
+        #: Tensors of levels above, in a derivative inside the primal: its own, or captured.
         self.undecided: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
 
     def __exit__(self, *error: Any) -> None:
@@ -107,7 +107,7 @@ class _BelowLevels(TorchFunctionMode):
         result = func(*args, **kwargs)
         if (above or undecided) and _is_moved(func, result):
             if any(map(self._is_followed, above)):
-                self.called.captures = True  # an error here would be lost: torch takes it for an operand that it does not know
+                self.called.captures = True  # an error here would be lost: torch treats it as an unsupported operand
             for x in undecided:
                 self.undecided.update(dict.fromkeys(_recorded(x)))
         return result
@@ -121,7 +121,7 @@ class _BelowLevels(TorchFunctionMode):
 
 
 def _tensors_in(values: Iterable[Any]) -> Iterator[torch.Tensor]:
-    """Those of a call; most stand there themselves, which is far faster to see than to take trees apart."""
+    """The tensors of a call; most are arguments themselves, which is far faster to check than to flatten trees."""
     for value in values:
         if isinstance(value, torch.Tensor):
             yield value
@@ -145,7 +145,7 @@ def _constant(x: torch.Tensor, level: int) -> torch.Tensor:
 
 
 def _recorded(x: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The tensor and those behind it, as far as levels of derivatives hold them: others outlive their level."""
+    """The tensor and those inside it, for levels of derivatives: other tensors outlive their level."""
     while functorch.maybe_get_level(x) > 0:
         if functorch.is_gradtrackingtensor(x):
             yield x
@@ -191,7 +191,7 @@ _SET: Any = torch.Tensor.requires_grad.__set__  # type: ignore[attr-defined]
 
 
 def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arrays:
-    """What the derivative of a rule gives; an error if that depends on what is differentiated otherwise than by the point."""
+    """The result of a rule's derivative; an error if it depends on a differentiated tensor outside of the point."""
     if peek() is None:
         if not torch.is_grad_enabled():
             return derivative(moved, point)
@@ -205,7 +205,7 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
     with _naming_captured(rule):
         result = derivative(moved, point)
     if any(map(is_followed, result)):
-        # There is no graph to look at: what is followed without the point comes from elsewhere.
+        # Without a graph, a tensor that is traced although the point is not was captured.
         apart = derivative(detached(moved), Point(*map(detached, point)))
         if any(map(is_followed, apart)):
             raise rule.captured()
@@ -214,7 +214,7 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
 
 @contextmanager
 def _naming_captured(rule: FlatRule) -> Iterator[None]:
-    """The error for what a rule captures, where functorch asserts that no tensor is of a level that has been left."""
+    """The error for a captured tensor, where functorch asserts that no tensor belongs to a level that has ended."""
     try:
         yield
     except RuntimeError as error:

@@ -1,9 +1,8 @@
 """Calls in code that `torch.compile` or `torch.export` traces.
 
-Each can trace another way. `torch.compile` traces `torch.func`; it refuses `torch.autograd.grad`, unless a setting of the whole
-process allows it. `torch.export` runs the code in Python, on tensors without numbers, and records what `torch.autograd.grad`
-does; of `torch.func` it makes a program that gives no numbers. With `strict=True` it traces as `torch.compile` does, so it is
-refused.
+`torch.compile` traces `torch.func`; it refuses `torch.autograd.grad`, unless a global setting allows it. `torch.export` runs
+the code in Python, on tensors without numbers, and records `torch.autograd.grad`; its programs of `torch.func` return no
+numbers. With `strict=True` it traces as `torch.compile` does, so that is refused.
 """
 
 from __future__ import annotations
@@ -117,10 +116,10 @@ def _exported_hvp(
 
 
 def _program(compute: Callable[..., Any], arrays: Sequence[torch.Tensor]) -> Any:
-    """What `compute` gives, recorded as the operations that it and its backward passes carry out.
+    """The result of `compute`, recorded as the operations of its forward and backward passes.
 
-    torch.export itself loses the tensors that a backward pass kept of the results of operations. The operations recorded here
-    have no derivatives, so a call inside another one, and one whose results stay in a graph, is left to torch.export.
+    torch.export itself loses the tensors that a backward pass saves from the results of operations. The operations recorded
+    here have no derivatives, so a nested call, and one whose results stay in a graph, is left to torch.export.
     """
     with torch.enable_grad():
         if here.depth or any(x.requires_grad for x in arrays):

@@ -18,7 +18,7 @@ __all__ = [
     "ones", "remainder", "std", "unique_all", "zeros",
 ]  # fmt: skip
 
-#: torch's own `moveaxis` is the same, but torch.func.vmap has no rule for it.
+#: `torch.moveaxis` is the same, but torch.func.vmap has no rule for it.
 moveaxis = torch.movedim
 
 _COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64}
@@ -41,9 +41,9 @@ def _kinds(numbers: Any) -> set[type]:
 
 
 def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, **options: Any) -> torch.Tensor:
-    """As array-api-compat's, but a tensor stays in its graph, and so do tensors in a list.
+    """As in array-api-compat, but a tensor stays in its graph, and so do tensors in a list.
 
-    `torch.asarray` warns about the first since torch 2.13, and gives the second no gradient at all.
+    `torch.asarray` warns about the first since torch 2.13, and gives the second no gradient.
     """
     if isinstance(x, (list, tuple)) and _holds_tensors(x):
         x = torch.stack([asarray(item) for item in x])
@@ -109,7 +109,7 @@ def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
 
 
 def imag(x: Any, /) -> Any:
-    # Not of a view that stands for its conjugate, which torch.func.vmap does not take.
+    # Not for a lazily conjugated view, which torch.func.vmap does not take.
     return torch.imag(x.resolve_conj()) if x.is_complex() else torch.zeros_like(x)
 
 
@@ -120,7 +120,7 @@ def floor_divide(x: Any, y: Any, /) -> Any:
 
 
 def remainder(x: Any, y: Any, /) -> Any:
-    """torch has no derivative of it by a second tensor: that of x - floor(x / y) y, with torch's own number."""
+    """torch has no derivative by the second tensor: this has that of x - floor(x / y) y, with torch's value."""
     if not isinstance(y, torch.Tensor):
         return torch.remainder(x, y)
     moving = x - floor_divide(x, y) * y
@@ -148,7 +148,7 @@ class UniqueAllResult(NamedTuple):
 
 
 def unique_all(x: Any, /) -> UniqueAllResult:
-    """With the index of the first of each, which torch.unique does not give."""
+    """With the index of the first of each, which torch.unique does not return."""
     values, inverse, counts = torch.unique(x.detach(), return_inverse=True, return_counts=True)
     flat = inverse.reshape(-1)
     places = torch.arange(flat.numel(), device=x.device)

@@ -1,7 +1,7 @@
-"""Copies of modules around other values: each submodule shallowly, and deeply what a copy must not share.
+"""Copies of modules with other values: submodules are copied shallowly, and mutable contents deeply.
 
-`copy.deepcopy` would do, in ten times the time. It still copies what is neither a number, a name, a function nor a plain
-container of such, and modules whose classes define how they are copied.
+`copy.deepcopy` takes ten times as long. It is still used for values other than numbers, names, functions and plain containers
+of these, and for modules whose classes define how they are copied.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from .private import is_wrapped, make_subclass
 
 
 class NoHooks(OrderedDict[Any, Any]):
-    """The empty register of hooks that all modules of all gradients share; every copy of it is an ordinary one.
+    """The empty register of hooks that all modules of all gradients share; a copy of it is an ordinary register.
 
-    A dozen of them for each submodule would be most of what a gradient consists of.
+    A dozen registers for each submodule would be most of a gradient.
     """
 
     def __setitem__(self, key: Any, hook: Any) -> None:
@@ -52,7 +52,7 @@ _SHARED = frozenset(
 )
 _CONTAINERS = (dict, OrderedDict, set, list)
 _CONTENT = dict.fromkeys(("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set"))
-#: The registers of hooks that every module has, with their types; the names of those that a call asks, and of the others.
+#: The registers of hooks that every module has, with their types; the names of those that a call reads, and of the others.
 _HOOKS = {name: type(value) for name, value in vars(nn.Module()).items() if isinstance(value, dict) and name not in _CONTENT}
 _OF_CALLS = [name for name in _HOOKS if "state_dict" not in name]
 _OF_STATE = [name for name in _HOOKS if "state_dict" in name]
@@ -125,7 +125,7 @@ def _copies_by_state(cls: Any) -> bool:
     if getattr(getattr(cls, "__deepcopy__", None), "__module__", "") == "torch.nn.utils.parametrize":
         cls = cls.__mro__[1]  # the deepcopy that comes with a parametrization copies the `__dict__`
     methods = ("__deepcopy__", "__reduce_ex__", "__reduce__", "__getstate__", "__new__")
-    # torch's own fill in what old pickles lack; from the first torch.compile on, Dynamo's stands in front of them.
+    # torch fills in attributes that old pickles lack; after the first torch.compile, Dynamo wraps that.
     if not cls.__setstate__.__module__.startswith(("torch.nn.modules.", "torch._dynamo.")):
         return False
     if any(vars(base).get("__slots__") for base in cls.__mro__):
@@ -146,10 +146,10 @@ class _Copier:
         self.gradient, self.plain = gradient, plain
         #: The names of the hooks that the copy has, too.
         self.kept = _OF_STATE if gradient else [*_HOOKS]
-        #: Of objects by identity, what stands for them in the copy, as `copy.deepcopy` keeps it.
+        #: The copies of objects, by identity, as in `copy.deepcopy`.
         self.memo: dict[int, Any] = dict(zip(map(id, parameters), values))
         self.memo[id(None)] = None
-        #: Where a value still stands that deepcopy must copy: the dict, the name in it, the value.
+        #: The places of values that deepcopy must still copy: the dict, the name in it, the value.
         self.pending: list[tuple[dict[str, Any], str, Any]] = []
         #: The identities of the parameters that were met.
         self.met = {id(None)}
@@ -190,7 +190,7 @@ class _Copier:
                 self.copy(inner, True)
 
     def copy(self, module: nn.Module, shares: bool) -> nn.Module:
-        """A copy with its own registers. shares: it has all else in common with the module, for what cannot be copied."""
+        """A copy with its own registers. shares: whether all else is shared with the module, for what cannot be copied."""
         memo, before = self.memo, module.__dict__
         new: nn.Module = object.__new__(type(module))
         memo[id(module)] = new
@@ -261,9 +261,9 @@ class _Copier:
                 self.memo[id(value)] = value.detach().clone() if self.gradient and in_graph else value.clone()
 
     def check(self, copied: nn.Module) -> None:
-        """See that a copy by the way of a class itself has the values in it, even if that has made other parameters.
+        """Check that a copy made by the class itself has the values in it, even if it made other parameters.
 
-        A copy that is called must have them wherever its code looks for them, which nobody can tell then.
+        A copy that is called must have them wherever its code reads them, which cannot be checked.
         """
         values = dict(zip(map(id, self.parameters), self.values))
         named = dict(self.module.named_parameters())

@@ -56,7 +56,7 @@ class AdinterfaceRule(torch.autograd.Function):
 
 
 def _value(rule: FlatRule, value: Callable[[Arrays], tuple[Arrays, Arrays]], arrays: Arrays) -> Arrays:
-    # Detached, so that the author's code may call NumPy on it; then only what it captures can be recorded.
+    # Detached, so that the author's code may call NumPy on it; then only captured tensors can be recorded.
     inputs = detached(arrays)
     set_grad_enabled(True)
     try:
@@ -85,7 +85,7 @@ class AdinterfaceRuleBelow(AdinterfaceRule):
         AdinterfaceRule.setup_context(ctx, (inputs[0].rule, *inputs[1:]), output)
 
 
-# What `Function.apply` calls in the end, without the look at a signature that is known.
+# `Function.apply` calls this after checking a signature, which is known here.
 _apply: Callable[..., Any] = super(torch.autograd.Function, AdinterfaceRule).apply
 
 
@@ -128,7 +128,7 @@ def _refuse(rule: FlatRule, differentiated: list[bool]) -> None:
 
 
 def _transposed(rule: FlatRule) -> Map:
-    """The derivative that the author did not give, from the other one."""
+    """The derivative that the author left out, from the other one."""
     push, back = rule.pushforward, rule.pullback
     if push is not None:
         return lambda cotangents, point: _adjoint(rule, lambda tangents: push(tangents, point), point.leaves, cotangents)
@@ -187,7 +187,7 @@ class AdinterfaceOutside(torch.autograd.Function):
 
 
 def outside(function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
-    """What the function gives for the numbers of these tensors."""
+    """The function's results for the numbers of these tensors."""
     if peek() is None:
         return function(*detached(arrays))
     result: Arrays = AdinterfaceOutside.apply(below(function), *arrays)  # type: ignore[no-untyped-call]

@@ -1,8 +1,8 @@
-"""What is spread over processes: tensors, and modules whose gradients processes exchange.
+"""Tensors that are distributed over processes, and modules whose gradients processes exchange.
 
 `DistributedDataParallel` averages gradients, and `fully_shard` sums and scatters them, in hooks of the accumulation into
-`.grad`, which `torch.autograd.grad` leaves out: what it gives is the gradient of this process's own data. Here `backward` runs
-as in torch's own training loops. What it leaves in `.grad` is taken out, and what stood there before is put back.
+`.grad`. `torch.autograd.grad` does not run these, so its gradient is that of this process's data. Here `backward` runs as in
+torch's training loops. Its `.grad` values are the result, and earlier `.grad` values are restored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .backward import backward, nodes_behind
 from .private import in_use, is_member, running_wrapper, sharded_groups
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
-#: Where DTensor and `fully_shard` come from. Both are slow to import, and nobody holds one who has not imported them.
+#: The modules of DTensor and `fully_shard`. Both are slow to import, and a program that uses them has imported them.
 _TENSORS, _SHARDING = "torch.distributed.tensor", "torch.distributed.fsdp"
 
 #: Whether torch's derivatives of DTensors are right: up to 2.8 some gradients are not, up to 2.11 some second derivatives.
@@ -43,7 +43,7 @@ def is_dtensor(x: object) -> bool:
 
 
 def require_right(x: object) -> None:
-    """Refuse to differentiate by a DTensor where torch's own derivatives are wrong."""
+    """Refuse to differentiate by a DTensor where torch's derivatives are wrong."""
     if not DTENSORS_ARE_RIGHT and is_dtensor(x):
         raise ConversionError(
             f"Some derivatives of DTensors are wrong in PyTorch {torch.__version__}, so they are differentiated from PyTorch "
@@ -72,7 +72,7 @@ def _is_member(module: torch.nn.Module) -> bool:
 
 
 def refuse_unknown(module: torch.nn.Module) -> None:
-    """Refuse a module that exchanges gradients in a way that nobody here knows."""
+    """Refuse a module that exchanges gradients in an unknown way."""
     unknown = is_distributed(module) and not exchanges(type(module))
     if unknown or any(is_distributed(p) and not is_dtensor(p) for p in module._parameters.values()):
         raise ConversionError(
@@ -86,7 +86,7 @@ def refuse_unknown(module: torch.nn.Module) -> None:
 
 
 def refuse_copies(module: torch.nn.Module) -> None:
-    """Refuse a private copy around other values of a module that exchanges gradients: it would compute on its own."""
+    """Refuse a copy, with other values, of a module that exchanges gradients: it would compute for itself."""
     result = next(filter(_is_member, module.modules()), None)
     if result is not None:
         name = type(result).__name__
@@ -110,7 +110,7 @@ def reshard(module: torch.nn.Module) -> None:
 
 
 def placed_like(gradient: Any, leaf: Any) -> Any:
-    """A gradient with the placements of its leaf: what is summed over processes so far by each alone becomes the sum."""
+    """A gradient with the placements of its leaf: partial sums over processes are added."""
     if is_dtensor(gradient) and is_dtensor(leaf) and gradient.placements != leaf.placements:
         return gradient.redistribute(placements=leaf.placements)
     return gradient
@@ -126,9 +126,9 @@ def completed(output: Any) -> Any:
 
 
 def spread_like(x: torch.Tensor, like: Any) -> Any:
-    """A tensor that is the same on every process, or a DTensor, on the mesh of `like`, as that lies there.
+    """A tensor that is equal on every process, or a DTensor, on the mesh of `like`, with its placements.
 
-    A leading axis of its own is not spread.
+    An extra leading axis is not distributed.
     """
     from torch.distributed.tensor import DTensor, Replicate, Shard
 
@@ -191,7 +191,7 @@ class Watch:
         return bool(self.wrappers or self.groups)
 
     def refuse(self) -> None:
-        """Refuse a derivative that no exchange gives, where there is one."""
+        """Refuse a derivative for which there is no exchange, if the module needs one."""
         if self.wrappers:
             name = type(self.wrappers[0]).__name__
             remedy = "Call the module that it wraps, or the wrapper inside its no_sync(), and average"
@@ -237,7 +237,7 @@ def watch(function: FlatFunction, leaves: Arrays) -> Watch:
 
 @contextmanager
 def refusing(function: FlatFunction, leaves: Arrays) -> Iterator[None]:
-    """An evaluation of f for a derivative that no exchange gives."""
+    """An evaluation of f for a derivative for which there is no exchange."""
     watching = watch(function, leaves)
     watching.refuse()
     with watching:
@@ -260,7 +260,7 @@ def exchanged(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Wat
     A leaf that the scalar does not depend on has None.
     """
     touched = {id(x): x for x in inputs}
-    for wrapper in watched.wrappers:  # which must average all that it wraps, whichever of it is asked for
+    for wrapper in watched.wrappers:  # which must average all its parameters, for any selection of them
         touched.update((id(p), p) for p in wrapper.module.parameters() if p.requires_grad)
     wanted = None if watched.groups else list(touched.values())
     if watched.groups:  # whose leaves in the graph are not the parameters, so the pass goes to every leaf

@@ -26,7 +26,7 @@ SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex1
 
 
 class Double:
-    """While f runs, Python floats become arrays of the call's own precision, as on JAX, not of torch's default dtype."""
+    """While f runs, Python floats become tensors of the call's precision, as on JAX, not of torch's default dtype."""
 
     __slots__ = ("before",)
 

@@ -8,7 +8,7 @@ from array_api_compat.torch.fft import __all__ as __all__
 
 
 def ihfft(x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
-    """torch's own gives a lazily negated view, which vmap cannot batch, and warns of a copy of it."""
+    """torch returns a lazily negated view, which vmap cannot batch, and warns when it is copied."""
     opposite = {"backward": "forward", "forward": "backward", "ortho": "ortho"}[norm]
     conjugate = torch.fft.rfft(x, n=n, dim=axis, norm=opposite)
     return torch.complex(conjugate.real, -conjugate.imag)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.utils.checkpoint
 import torch.utils.dlpack
 
 from adinterface.core.contract.errors import ConversionError, NotDifferentiableError
@@ -37,7 +36,6 @@ from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED, precision
 from .private import functorch, in_dual_level, is_wrapped, is_zero, peek, temporarily_clear_interpreter_stack, unwrapped
-from .recomputed import Again, Writes
 
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 
@@ -76,7 +74,7 @@ class TorchLibrary(Library):
         return x.grad_fn is not None or (here.depth > 0 and x.requires_grad) or is_wrapped(x)
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
-        # What is differentiated in a transform has its numbers inside; what is batched has none of its own.
+        # A tensor that a transform differentiates has its numbers inside; a batched one has no numbers.
         while is_wrapped(x):
             if not functorch.is_gradtrackingtensor(x):
                 return None
@@ -178,28 +176,17 @@ class TorchLibrary(Library):
             return _dense_as_it_is if _has_memory(example) else as_it_is
         if source is PYTHON:
             kept = None if dtype is None else DTYPES.get(dtype)
-            return None if kept is None else lambda x, taken: torch.tensor(x, dtype=kept)
+            # The former takes a third of the time, and raises where a narrower dtype overflows.
+            make = torch.scalar_tensor if kept in (torch.float64, torch.complex128) else torch.tensor
+            return None if kept is None else lambda x, taken: make(x, dtype=kept)
         if type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative:
-            return self._on_its_memory
+            return _on_its_memory
         return None
 
     def enter_all(self, enter: Enter) -> EnterAll | None:
+        if enter is _on_its_memory:
+            return _all_on_their_memory
         return _all_as_they_are if enter is _as_it_is or enter is _dense_as_it_is else None
-
-    def _on_its_memory(self, x: Any, taken: set[int]) -> torch.Tensor:
-        flags = x.flags
-        if flags.c_contiguous and flags.writeable:
-            try:
-                tensor = torch.from_numpy(x)
-            except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
-                tensor = torch.from_numpy(np.array(x, order="C"))
-        else:
-            tensor = self._adopted(x, None, False)
-        try:  # noqa: SIM105 - suppress takes longer
-            taken.add(tensor.untyped_storage().data_ptr())
-        except RuntimeError:  # inside torch.func.vmap and the like every new tensor is wrapped, and has no memory
-            pass
-        return tensor
 
     def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
         ends = [self._end(example, source) for example, source in zip(examples, sources)]
@@ -260,17 +247,6 @@ class TorchLibrary(Library):
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         return custom(rule, leaves, carried)
 
-    def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
-        if peek() is not None:  # which refuses the hooks that it needs
-            return None
-        if torch.compiler.is_compiling():
-            return torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)  # type: ignore[no-any-return]
-        writes = Writes()
-        result: Arrays = torch.utils.checkpoint.checkpoint(
-            function, *arrays, use_reentrant=False, context_fn=lambda: (writes, Again(writes))
-        )
-        return result
-
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         def called(*tensors: torch.Tensor) -> Arrays:
             return tuple([self.asarray(self._brought(x), like=tensors[0]) for x in function(*tensors)])
@@ -279,7 +255,7 @@ class TorchLibrary(Library):
 
     @staticmethod
     def _brought(x: Any) -> Any:
-        """An array of NumPy's, or of ours, as `asarray` takes it; its memory may be read-only."""
+        """A NumPy array, or an extension's array, in the form that `asarray` takes; its memory may be read-only."""
         return x if isinstance(x, torch.Tensor) else np.array(x)
 
     def stopped(self, x: Any) -> Any:
@@ -309,12 +285,33 @@ def _dense_as_it_is(x: Any, taken: set[int]) -> Any:
     return x
 
 
-def _all_as_they_are(values: Sequence[Any], taken: set[int]) -> bool:
+def _all_as_they_are(values: tuple[Any, ...], taken: set[int]) -> tuple[Any, ...] | None:
     try:
         taken.update(map(_address, map(_storage, values)))
     except RuntimeError:  # one has no memory: it is not strided, or belongs to a transformation
-        return False
-    return True
+        return None
+    return values
+
+
+def _on_its_memory(x: Any, taken: set[int]) -> torch.Tensor:
+    alone = _all_on_their_memory((x,), taken)
+    tensor: torch.Tensor = TORCH.asarray(x) if alone is None else alone[0]
+    if alone is None and (key := TORCH.memory(tensor)) is not None:
+        taken.add(key)
+    return tensor
+
+
+def _all_on_their_memory(values: tuple[Any, ...], taken: set[int]) -> tuple[Any, ...] | None:
+    """NumPy arrays as tensors on the same memory; None if one of them cannot be shared."""
+    if not all(map(_C_CONTIGUOUS, values)) or not all(map(_WRITEABLE, values)):  # a broadcast array warns when asked the latter
+        return None
+    try:
+        return _all_as_they_are(tuple(map(torch.from_numpy, values)), taken)
+    except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
+        return None
+
+
+_C_CONTIGUOUS, _WRITEABLE = attrgetter("flags.c_contiguous"), attrgetter("flags.writeable")
 
 
 def _own(results: Sequence[Any], taken: set[int], in_order: bool = False) -> Sequence[Any] | None:
@@ -325,14 +322,26 @@ def _own(results: Sequence[Any], taken: set[int], in_order: bool = False) -> Seq
     if {*map(type, results)} != _PLAIN or any(map(_REQUIRES_GRAD, results)):
         return None
     try:
-        memories = {*map(_address, map(_storage, results))}
+        memories = [*map(_address, map(_storage, results))]
     except RuntimeError:  # the memory of what belongs to a transformation has no address
         return None
-    apart = len(memories) == len(results) and taken.isdisjoint(memories) and 0 not in memories
-    if apart and all(map(_CONTIGUOUS, results)) and not any(map(_CONJUGATED, results)) and not any(map(_NEGATED, results)):
-        taken |= memories
+    different = {*memories}
+    plain = 0 not in different and not any(map(_CONJUGATED, results)) and not any(map(_NEGATED, results))
+    if plain and len(different) == len(memories) and taken.isdisjoint(different) and all(map(_CONTIGUOUS, results)):
+        taken |= different
         return results
-    return [TORCH.own(x.contiguous() if in_order else x, taken) for x in results]
+    owned = []
+    for x, memory in zip(results, memories):
+        if not plain and (not memory or x.is_conj() or x.is_neg()):
+            x = TORCH.own(x.contiguous() if in_order else x, taken)
+        elif in_order and not x.is_contiguous():
+            x = x.contiguous()
+        elif memory in taken or not _is_dense(x):
+            x = x.clone()
+        else:
+            taken.add(memory)
+        owned.append(x)
+    return owned
 
 
 _PLAIN = {torch.Tensor}

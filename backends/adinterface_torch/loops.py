@@ -27,11 +27,12 @@ class TorchLoops(Loops):
         return slices
 
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
-        if not torch.is_grad_enabled() or peek() is not None or in_dual_level():
+        if not torch.is_grad_enabled() or peek() is not None or in_dual_level() or torch.compiler.is_compiling():
             return function(*arrays)
         surroundings = _Surroundings(arrays)
+        detached = [array.detach() for array in arrays]  # before: what is found is what the function closes over
         with torch.no_grad(), _Finding() as finding:
-            results = function(*[array.detach() for array in arrays])
+            results = function(*detached)
         finding.note(results)
         captured = finding.captured
         # A segment inside a segment that is computed again reaches what it closes over through that one's stand-ins.
@@ -104,14 +105,14 @@ def _require_ends(results: Iterable[torch.Tensor], ends: Arrays) -> None:
     """Raise BackendError if there is a way back to a leaf that does not go through one of the ends: it would be left out."""
     if any(hasattr(node, "variable") for node in nodes_behind(results, ends)):
         raise BackendError(
-            "checkpoint: a torch.autograd.Function in a loop is applied to a tensor that the loop closes over, whose "
-            "gradient would be lost where the step is computed again. Let the tensor come to it in the carry or in xs, "
-            "apply something else to it first (w * 1.0), or leave checkpoint out."
+            "checkpoint: a torch.autograd.Function is applied to a tensor that the checkpointed function, or the loop, closes "
+            "over. Its gradient would be lost where that is computed again. Pass the tensor as an argument, in the carry or in "
+            "xs; apply something else to it first (w * 1.0); or leave checkpoint out."
         )
 
 
 class _Surroundings:
-    """What an evaluation depends on beside its arguments: random numbers, and the precision of `torch.autocast`."""
+    """The state that an evaluation depends on: random numbers, and the precision of `torch.autocast`."""
 
     def __init__(self, arrays: Arrays):
         self.random = torch.get_rng_state()

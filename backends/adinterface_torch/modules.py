@@ -83,7 +83,7 @@ class ModuleNode(NodeType):
         return tuple([(id(buffer), version_of(buffer)) for buffer in value.buffers()])
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
-        # Where a module is the row of a Hessian, modules stand where it has parameters.
+        # A module that is the row of a Hessian has modules in place of parameters.
         names = data.names if all(_has(other, name) for name in data.names) else read(other)[0].names
         return [_inside(other, name) for name in names], [_path(name) for name in names]
 
@@ -117,7 +117,7 @@ def _path(name: str) -> str:
 
 
 class ModuleStructure:
-    """The classes, names and ties in a module. It holds no module and no tensor: all modules that are alike share it.
+    """The classes, names and ties in a module, without modules and tensors: all similar modules share it.
 
     Shapes and dtypes of parameters are not part of it: they are in the signature of a call.
     """
@@ -139,9 +139,9 @@ class ModuleStructure:
         return self
 
     def gradient(self, module: Any, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
-        """A module of the same class with gradients for parameters, zeros for None, and a copy of what it holds otherwise.
+        """A module of the same class with gradients for parameters, zeros for None, and a copy of its other contents.
 
-        A gradient that requires one stays in its graph. A module, the row of a Hessian, stands where its parameter stood.
+        A gradient that requires one stays in its graph. For the row of a Hessian, modules replace the parameters.
         """
         if not self._compiled:
             return gradient_of(module, parameters, gradients, self._plain)
@@ -206,13 +206,13 @@ class Scripted(ModuleStructure):
         return shell
 
 
-#: The structures of the modules that plans know: one for all that are alike, so it is compared by its identity.
+#: The structures of the modules in plans: one object for all similar modules, so that it is compared by identity.
 _structures: WeakValueDictionary[Hashable, ModuleStructure] = WeakValueDictionary()
 _lock = threading.Lock()
 
 
 def read(module: nn.Module) -> tuple[ModuleStructure, Sequence[Any]]:
-    """The structure of a module, one object for all modules that are alike, and its parameters."""
+    """The structure of a module, one object for all similar modules, and its parameters."""
     scripted = isinstance(module, torch.jit.ScriptModule)
     key, parameters = _survey_scripted(module) if scripted else _survey(module)
     known = _structures.get(key)
@@ -226,35 +226,37 @@ def read(module: nn.Module) -> tuple[ModuleStructure, Sequence[Any]]:
 def _survey(module: nn.Module) -> tuple[Hashable, list[Any]]:
     """The key of the structure; and each parameter once, in the order of `named_parameters()`.
 
-    A class is held weakly, for that of a parametrized module is its own and keeps it alive.
+    A class is held weakly: a parametrized module has a class of its own, which keeps the module alive.
     """
     places: list[Any] = []
-    #: Of each module and parameter, its number; what stands in a second place is told by it.
+    #: The number of each module, which identifies a second occurrence.
     numbers: dict[int, int] = {id(None): 0}
-    unused = count(1)
     key: list[Any] = []
     stack: list[Any] = [module]
     while stack:
         inner = stack.pop()
-        new = next(unused)
+        new = len(numbers)
         number = numbers.setdefault(id(inner), new)
         if number != new:
             key.append(number)
             continue
         own, children = inner._parameters, inner._modules
-        parameters = own.values()
-        key += (ref(type(inner)), tuple(own.keys()), tuple(children.keys()), tuple(map(type, parameters)))
-        key += map(numbers.setdefault, map(id, parameters), unused)
-        places += parameters
+        key += ref(type(inner)), tuple(own.keys())
+        if own:
+            places += own.values()
         if children:
+            key.append(tuple(children.keys()))
             stack += reversed(children.values())
-    once = dict(zip(map(id, places), places))
+    identities = [*map(id, places)]
+    first: dict[int, int] = {}
+    key += tuple(map(type, places)), tuple(map(first.setdefault, identities, count()))
+    once = dict(zip(identities, places))
     once.pop(id(None), None)
     return tuple(key), [*once.values()]
 
 
 def _survey_scripted(module: nn.Module) -> tuple[Hashable, list[Any]]:
-    """The same of a ScriptModule: the names of its parameters, which of them are one, and what they are."""
+    """The same for a ScriptModule: the names of its parameters, which of them are tied, and the parameters."""
     named = list(module.named_parameters(remove_duplicate=False))
     first: dict[int, int] = {}
     ties = tuple([first.setdefault(id(parameter), n) for n, (_, parameter) in enumerate(named)])

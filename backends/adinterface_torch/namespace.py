@@ -1,4 +1,4 @@
-"""The Array API namespace of torch's tensors: array-api-compat's, with our own functions where it loses a gradient."""
+"""The Array API namespace of torch tensors: array-api-compat, with our functions where it loses a gradient."""
 
 from array_api_compat.torch import *  # noqa: F403  (a namespace is what this file is)
 from array_api_compat.torch import __array_api_version__ as __array_api_version__

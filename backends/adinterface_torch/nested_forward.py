@@ -1,9 +1,9 @@
-"""Forward mode inside forward mode, where torch leaves out the rule of every `torch.autograd.Function`, and of some of its own.
+"""Nested forward mode, where torch skips the rule of every `torch.autograd.Function`, and of some functions of its own.
 
-It runs a Function's `jvp` with forward mode switched off, so that the outer derivative of what the rule gives is zero
-without a word (https://github.com/pytorch/pytorch/issues/197867). The rules of a few functions that compute an
-intermediate result (a factorization, a mean) take that for a constant, so that any derivative of theirs is wrong, in reverse
-too (https://github.com/pytorch/pytorch/issues/198017). Only there are such functions looked for.
+torch runs a Function's `jvp` with forward mode switched off, so the outer derivative of the rule's result is silently zero
+(https://github.com/pytorch/pytorch/issues/197867). The rules of a few functions with an intermediate result (a factorization, a
+mean) treat that as a constant, so that any derivative of theirs is wrong, in reverse mode too
+(https://github.com/pytorch/pytorch/issues/198017). Such functions are looked for only in nested forward mode.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from .private import (
 
 
 def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
-    """The function as one more level of forward mode may take it: refusing such rules if it is not the first.
+    """The function for one more level of forward mode, which refuses such rules if it is not the first level.
 
-    recorded: what it computes stays in a graph, through which torch will go back.
+    recorded: whether its computation stays in a graph, through which torch will differentiate.
     """
     inside = is_forward()
     if not inside and in_dual_level():
@@ -66,14 +66,14 @@ def moving(tangents: Sequence[torch.Tensor], leaves: Sequence[torch.Tensor]) -> 
     return tuple([torch.where(torch.zeros((), dtype=torch.bool, device=x.device), x, t) for t, x in zip(tangents, leaves)])
 
 
-# By name, since each stands under several: torch.linalg.det, torch.det, Tensor.det.
+# By name, since each has several: torch.linalg.det, torch.det, Tensor.det.
 _INEXACT = frozenset(
     {
         "det", "linalg_det", "logdet", "slogdet", "linalg_slogdet", "linalg_solve", "linalg_solve_ex", "linalg_tensorsolve",
         "householder_product", "linalg_householder_product", "layer_norm", "native_layer_norm",
     }
 )  # fmt: skip
-# Only with the statistics of their own input: the keyword that says so, sixth of the arguments, and its default.
+# Only with batch statistics: the keyword that selects them, the sixth argument, and its default.
 _BY_STATISTICS = {"batch_norm": ("training", False), "instance_norm": ("use_input_stats", True)}
 
 

@@ -1,4 +1,4 @@
-"""Notes on errors of torch: what the user should know."""
+"""Notes on torch errors: what the user should know."""
 
 from __future__ import annotations
 

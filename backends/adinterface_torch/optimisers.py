@@ -26,21 +26,21 @@ _AS_THEY_ARE = {"mode", "compile", "chunk_size", "executor"}
 
 
 class TorchOptim:
-    """An optimiser of torch's on any tree. See `adinterface.torch_optim`."""
+    """A torch optimiser on any tree. See `adinterface.fit.from_torch_optim`."""
 
     def __init__(
         self, optimiser: Callable[..., torch.optim.Optimizer], model: Any, /, *, share_memory: bool = False, **options: Any
     ):
         if not callable(optimiser) or isinstance(optimiser, torch.optim.Optimizer):
             raise TypeError(
-                f"torch_optim(optimiser, model, **options): optimiser must be a class such as torch.optim.Adam, not "
+                f"from_torch_optim(optimiser, model, **options): optimiser must be a class such as torch.optim.Adam, not "
                 f"{type(optimiser).__name__}: it is made here, around the model's leaves."
             )
         self._parameters, self._share = Parameters(model), share_memory
         dtypes = [leaf.library.dtype(leaf.value) for leaf in self._parameters.once if leaf.library is not PYTHON]
         self._number = widest(dtypes)
         self._tensors = [self._tensor(leaf) for leaf in self._parameters.once]
-        #: torch's own, for its schedulers, its parameter groups and its hooks.
+        #: The torch optimiser, for its schedulers, parameter groups and hooks.
         self.optimizer = optimiser(self._tensors, **options)
         self._model = model
         self._as_it_is = all(value is tensor for value, tensor in zip(self._parameters.values, self._tensors))
@@ -48,7 +48,7 @@ class TorchOptim:
         self._stateful = next(stateful([model], {}), None) is not None
 
     def __repr__(self) -> str:
-        return f"torch_optim({type(self.optimizer).__name__}, {type(self._model).__name__})"
+        return f"from_torch_optim({type(self.optimizer).__name__}, {type(self._model).__name__})"
 
     def _tensor(self, leaf: Leaf) -> torch.Tensor:
         value = leaf.value
@@ -65,7 +65,7 @@ class TorchOptim:
 
     @property
     def model(self) -> Any:
-        """The model as it is now: the module itself, or a tree like the one given."""
+        """The current model: the module itself, or a tree like the one given."""
         return self._model if self._as_it_is or self._stateful else self._built()
 
     def _built(self) -> Any:
@@ -113,9 +113,9 @@ class TorchOptim:
         return self._built()
 
     def native_step(self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any) -> Callable[..., Any] | None:
-        """A whole step on a module and tensors, as torch's users write it: `backward()` and the optimiser's own step.
+        """A whole step on a module and tensors, as torch users write it: `backward()` and the optimiser's own step.
 
-        None if the backend is not this engine's; the step answers None for arguments that ask for more.
+        None if the backend belongs to another engine; the step returns None for arguments that it does not support.
         """
         if not isinstance(backend, AutoTorch) or backend.mode == "forward" or backend.changed_options() - _AS_THEY_ARE:
             return None
@@ -188,7 +188,7 @@ class TorchOptim:
         return native
 
     def state_dict(self) -> dict[str, Any]:
-        """torch's own: what can be pickled, saved, and loaded again."""
+        """The torch optimiser's state, which can be pickled, saved, and loaded."""
         return self.optimizer.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

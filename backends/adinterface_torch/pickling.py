@@ -1,4 +1,4 @@
-"""A tensor that is followed is not pickled: what is read again would be a constant, and its gradient zero without a word.
+"""Refuses to pickle differentiated tensors: an unpickled tensor would be a constant, and its gradient silently zero.
 
 torch pickles tensors with a graph, and `copy.deepcopy` makes a leaf of a leaf. So the leaves that f gets carry a mark, which
 refuses to be copied. The registries of `copyreg` and `multiprocessing` have an entry for tensors, as torch has one in the
@@ -34,7 +34,7 @@ class _Mark:
 
     @property
     def counts(self) -> bool:
-        """Whether f runs: in this thread it is known. A pool pickles in a thread of its own, while f waits for it."""
+        """Whether f runs, in this thread or, for a pool that pickles in a thread of its own, while f waits for it."""
         return here.depth > 0 or self.thread != threading.get_ident()
 
     def __deepcopy__(self, memo: Any) -> _Mark:
@@ -47,7 +47,7 @@ class _Mark:
 
 
 def marked(leaves: Iterable[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    """Leaves of torch's that nobody else holds, with the mark, which takes 0.1 us each."""
+    """Leaf tensors that only this call refers to, with the mark, which takes 0.1 us each."""
     mark = here.mark
     if mark is None:
         mark = here.mark = _Mark()
@@ -63,7 +63,7 @@ def is_marked(x: torch.Tensor) -> bool:
 
 
 class _Held:
-    """What stands for a followed tensor where it is reduced: a shallow copy is made of it, and nothing else."""
+    """A traced tensor in reduced form: it can be copied shallowly, and nothing else."""
 
     __slots__ = ("tensor",)
 
@@ -83,7 +83,7 @@ def _same(held: _Held) -> torch.Tensor:
 
 
 def _is_followed(x: torch.Tensor) -> bool:
-    """Whether f runs, and x or what it was made of is a leaf that f got."""
+    """Whether f runs, and x derives from a leaf that f got."""
     if is_wrapped(x):
         return True
     if x.grad_fn is None:

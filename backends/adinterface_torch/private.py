@@ -45,7 +45,7 @@ def in_dual_level() -> bool:
 #: Switches tangents on and off.
 set_forward_enabled: Callable[[bool], Any] = forward_ad._set_fwd_grad_enabled
 
-# Shorter ways, where the public one takes longer than a small f. ------------------------------------------------------
+# Faster private functions, where the public one takes longer than a small f. ------------------------------------------
 
 #: What `torch.autograd.grad` calls in the end; None where torch has no such function.
 run_backward: Any = getattr(torch.autograd.graph, "_engine_run_backward", None)
@@ -60,14 +60,12 @@ make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, 
 
 # The compiler. ----------------------------------------------------------------------------------------------------------
 
-#: Without the import of the compiler where torch can do without.
-disable_dynamo: Any = getattr(torch._compile, "_disable_dynamo", torch.compiler.disable)
 #: Whether `torch.export` traces the code that runs; torch 2.6 cannot tell.
 is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
 
 
 def leave_to_python(code: CodeType) -> None:
-    """Dynamo compiles neither this code, nor what it calls, where Python calls it. Dynamo traces it in the code of a caller."""
+    """Dynamo leaves this code, and the code that it calls, uncompiled when Python calls it. It traces it in a caller's code."""
     try:
         from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy, set_code_exec_strategy
     except ImportError:  # before torch 2.7; Dynamo then compiles parts of the core, with warnings
@@ -85,7 +83,7 @@ def is_compiled(module: object) -> bool:
 
 
 def _membership() -> Callable[[], object]:
-    """`distributed.is_initialized` by the dict of all groups, if torch keeps one: it asks three functions in a row."""
+    """`distributed.is_initialized` through the dict of all groups, if torch has one: it calls three functions in a row."""
     if not distributed.is_available():
         return bool
     module = distributed.distributed_c10d

@@ -18,7 +18,7 @@ _WITH_STATISTICS = ("batch_norm", "instance_norm")
 _IN_PLACE = ("__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__", "__iand__", "__ior__", "__ixor__")
 
 
-#: The attribute of a copy that tells which tensor it stands for, in an evaluation inside one that is repeated.
+#: The attribute of a copy that holds the tensor that it replaces, in an evaluation inside one that is repeated.
 _OWN = "_adinterface_own"
 
 
@@ -68,7 +68,7 @@ def _written(function: Any, args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
 
 
 class StandingIn(TorchFunctionMode):
-    """Lets other tensors stand for those that a function closes over."""
+    """Replaces the tensors that a function captures by others."""
 
     def __init__(self, pairs: Iterable[tuple[torch.Tensor, torch.Tensor]]):
         super().__init__()
@@ -94,20 +94,4 @@ def scratch(writes: Writes) -> list[tuple[torch.Tensor, torch.Tensor]]:
     return pairs
 
 
-class Again:
-    """A scope for evaluations that repeat the one in which these writes were noted, one after another."""
-
-    def __init__(self, writes: Writes):
-        self._writes = writes
-        self._entered: list[StandingIn] = []
-
-    def __enter__(self) -> None:
-        mode = StandingIn(scratch(self._writes))
-        mode.__enter__()  # type: ignore[no-untyped-call]
-        self._entered.append(mode)
-
-    def __exit__(self, *raised: Any) -> None:
-        self._entered.pop().__exit__(*raised)  # type: ignore[no-untyped-call]
-
-
-__all__ = ["Again", "StandingIn", "Writes", "scratch"]
+__all__ = ["StandingIn", "Writes", "scratch"]

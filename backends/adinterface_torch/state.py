@@ -1,7 +1,7 @@
-"""What f changes in a module's buffers where it works on private copies: it arrives in the user's module, once.
+"""f's changes of a module's buffers, where f gets private copies: they are written into the user's module once.
 
-In forward mode other values stand in for the parameters, so f gets a copy of the module, and what its BatchNorm counts there
-would be lost. One evaluation of f is one update, however many tangents go through it.
+In forward mode other values replace the parameters, so f gets a copy of the module, and the statistics of its BatchNorm would
+be lost. One evaluation of f is one update, for any number of tangents.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def note_copy(module: nn.Module, copied: nn.Module) -> None:
 
 @contextmanager
 def _noted() -> Iterator[list[tuple[nn.Module, nn.Module]]]:
-    """The copies that are made meanwhile, for whoever asked first: one evaluation inside another is part of it."""
+    """Records the copies made in a block of code, for the outermost caller: a nested evaluation is part of it."""
     if here.copies is not None:
         yield []
         return
@@ -44,7 +44,7 @@ def kept() -> Iterator[None]:
     with _noted() as made:
         yield
     written: set[int] = set()
-    for module, copied in made:  # of several copies of one module, the first saw its state as it was
+    for module, copied in made:  # of several copies of one module, the first has the original state
         if id(module) not in written:
             written.add(id(module))
             _write(module, copied)

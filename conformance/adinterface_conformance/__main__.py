@@ -6,7 +6,7 @@ import argparse
 import importlib
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +21,12 @@ from .runner import Run, Selection, backend_from, begun, is_function, matching, 
 from .scenario import Scenario
 from .scenarios.namespace import FUNCTIONS
 
+Writers = Mapping[str, tuple[Callable[[Run, Path], None], str]]
+#: What a run can be written as, by the name of the option: how, and what `--help` says.
+WRITERS: Writers = {
+    "junit": (report.write_junit, "write a JUnit report"),
+    "html": (report.write_html, "write the support matrix as one page"),
+}
 #: How many random programs `--all` runs, and the name of their outcomes.
 PROGRAMS, FUZZ = 50, "fuzz/programs"
 
@@ -35,9 +41,9 @@ def main(argv: list[str] | None = None) -> int:
     return table(argv)
 
 
-def table(argv: list[str], catalogue: str = Selection.catalogue) -> int:
-    """Run scenarios times checks. catalogue: the module whose `SCENARIOS` are run."""
-    options = _parser().parse_args(argv)
+def table(argv: list[str], catalogue: str = Selection.catalogue, writers: Writers = WRITERS) -> int:
+    """Run scenarios times checks. catalogue: the module whose `SCENARIOS` are run. writers: what a run can be written as."""
+    options = _parser(writers).parse_args(argv)
     known: tuple[Scenario, ...] = importlib.import_module(catalogue).SCENARIOS
     if options.list:
         return _list(matching(known, options.scenario))
@@ -74,12 +80,8 @@ def table(argv: list[str], catalogue: str = Selection.catalogue) -> int:
         _fuzz([backend for backend in backends if (label(backend), FUZZ) not in done], run)
     if file is not None:
         file.close()
-    for kind, write in (
-        ("junit", report.write_junit),
-        ("html", report.write_html),
-        ("markdown", report.write_markdown),
-    ):
-        path = getattr(options, kind)
+    for name, (write, _) in writers.items():
+        path = getattr(options, name)
         if path is not None:
             write(run, path)
     return 0 if run.good else 1
@@ -105,7 +107,7 @@ def _fuzz(backends: Sequence[AutoBackend], run: Run) -> None:
     run.seconds += seconds * len(backends)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(writers: Writers) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m adinterface_conformance",
         description="Check what any engine must get right: scenarios times laws, on every installed backend.",
@@ -124,9 +126,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="that many processes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes, as they come")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from this JSON file of a run that was stopped")
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="write a JUnit report")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write the support matrix as one page")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables of the documentation")
+    for name, (_, words) in writers.items():
+        parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=words)
     parser.add_argument("--list", action="store_true", help="list the scenarios and checks, and run nothing")
     return parser
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from adinterface import (
     AutoBackend,
-    Backend,
     DisconnectedWarning,
     PrecisionWarning,
     array_namespace,
@@ -26,6 +25,7 @@ from adinterface import (
     linearize,
     pullback,
 )
+from adinterface.core.contract import Backend
 from adinterface.core.contract.backend import Aux, gives
 from adinterface.core.contract.library import kind
 from adinterface.core.contract.registry import backend_class, find
@@ -58,7 +58,7 @@ class Unrelated:
 
 
 class Counted:
-    """f, how often it was called, and what is wrong with what it got the first time, if it is told how to look."""
+    """f with a count of its calls, and the errors that `look` finds in the arguments of the first."""
 
     def __init__(self, f: Callable[..., Any], look: Callable[[tuple[Any, ...], dict[str, Any]], str] | None = None):
         self.f, self.calls = f, 0
@@ -106,7 +106,7 @@ class Case:
         return [*self.leaks, *(without_imports(changed) if late else changed)]
 
     def once(self, what: str, compute: Callable[[], Any]) -> Any:
-        """Compute something a single time; what it raises is raised again to whoever asks."""
+        """Compute something a single time; its error is raised again at each use."""
         if what not in self._known:
             try:
                 self._known[what] = compute(), None

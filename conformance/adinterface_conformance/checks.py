@@ -25,16 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import adinterface
-from adinterface import (
-    AutoBackend,
-    AutoSparse,
-    Constant,
-    DisconnectedWarning,
-    Each,
-    NodeType,
-    OutputError,
-    PrecisionWarning,
-)
+from adinterface import AutoBackend, AutoSparse, Constant, DisconnectedWarning, Each, OutputError, PrecisionWarning
+from adinterface.core.contract import NodeType
 from adinterface.core.contract.backend import gives
 from adinterface.core.contract.library import Library, kind, width
 from adinterface.core.contract.registry import find
@@ -219,7 +211,7 @@ def companion(case: Case) -> None:
     """With the value comes what the plain operator gives, for no more evaluations of f.
 
     Without reverse mode a difference needs no evaluation at the point itself, so there the companion may cost its own: a
-    third gradient beside the two of a Hessian-vector product, and a value.
+    third gradient in addition to the two of a Hessian-vector product, and a value.
     """
     plain = plain_of(case.operation)
     assert plain is not None

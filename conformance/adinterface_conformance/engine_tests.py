@@ -1,4 +1,4 @@
-"""The whole table as one parametrized test, for the test suite of whoever writes a backend."""
+"""The whole table as one parametrized test, for the test suite of another backend."""
 
 from __future__ import annotations
 

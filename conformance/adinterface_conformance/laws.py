@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,74 +175,79 @@ def symmetry(case: Case) -> None:
 
 
 class Model(NamedTuple):
-    """What a derivative says of f: the changes along some directions add up to h, or h^2 for second order, times it."""
+    """What a derivative says of f: its weighted changes along the directions are h, or h^2 for second order, times it."""
 
     order: int
-    directions: list[Vectors]
+    directions: list[tuple[float, Vectors]]
     derivative: Vectors
     #: What is looked at of f's outputs.
-    seen: Callable[[Vectors], Vectors]
+    seen: Callable[[Vectors], Vectors] = lambda outputs: outputs
+    #: The name of the random direction among the directions.
+    along: str = ""
 
 
-def _all_outputs(outputs: Vectors) -> Vectors:
-    return outputs
+def _slope(case: Case, got: Any, name: str, w: Vectors) -> Iterator[Model]:
+    v = case.direction(name)
+    yield Model(1, [(1.0, v)], [np.asarray(inner(floating(got), v))], lambda outputs: [np.asarray(inner(w, outputs))], name)
 
 
-def _of_gradient(case: Case, got: Any) -> Model:
-    v = case.direction("v")
-    return Model(1, [v], [np.asarray(inner(floating(got), v))], _all_outputs)
+def _of_gradient(case: Case, got: Any, name: str) -> Iterator[Model]:
+    return _slope(case, got, name, [np.ones(())])
 
 
-def _of_back(case: Case, got: Any) -> Model:
-    v = case.direction("v")
-    return Model(1, [v], [np.asarray(inner(floating(got), v))], _weighted(case.seed_leaves()))
+def _of_back(case: Case, got: Any, name: str) -> Iterator[Model]:
+    return _slope(case, got, name, case.seed_leaves())
 
 
-def _of_tangent(case: Case, got: Any) -> Model:
-    return Model(1, [case.tangent_leaves()], floating(got), _all_outputs)
+def _of_tangent(case: Case, got: Any, name: str) -> Iterator[Model]:
+    yield Model(1, [(1.0, case.tangent_leaves())], floating(got))
 
 
-def _of_jacobian(case: Case, got: Any) -> Model:
-    v = case.direction("v")
-    return Model(1, [v], jacobian_times(case, got, v), _all_outputs)
+def _of_jacobian(case: Case, got: Any, name: str) -> Iterator[Model]:
+    v = case.direction(name)
+    yield Model(1, [(1.0, v)], jacobian_times(case, got, v), along=name)
 
 
-def _of_derivative(case: Case, got: Any) -> Model:
-    return Model(1, [[np.ones_like(leaf) for leaf in case.point]], floating(got), _all_outputs)
+def _of_derivative(case: Case, got: Any, name: str) -> Iterator[Model]:
+    yield Model(1, [(1.0, [np.ones_like(leaf) for leaf in case.point])], floating(got))
 
 
-def _of_second_derivative(case: Case, got: Any) -> Model:
-    return Model(2, [[np.ones_like(leaf) for leaf in case.point]], floating(got), _all_outputs)
+def _of_second_derivative(case: Case, got: Any, name: str) -> Iterator[Model]:
+    yield Model(2, [(1.0, [np.ones_like(leaf) for leaf in case.point])], floating(got))
 
 
-def _of_hvp(case: Case, got: Any) -> Model:
-    u = case.vector_leaves()
-    return Model(2, [u], [np.asarray(inner(u, floating(got)))], _all_outputs)
+def _of_hvp(case: Case, got: Any, name: str) -> Iterator[Model]:
+    """The product with the Hessian times another direction: four times that is (u + v) H (u + v) - (u - v) H (u - v)."""
+    u, v = [[numbers_of(x) for x in leaves] for leaves in (case.direction(name), case.vector_leaves())]
+    directions = [(0.25, combined(1.0, u, 1.0, v)), (-0.25, combined(1.0, u, -1.0, v))]
+    yield Model(2, directions, [np.asarray(inner(u, floating(got)))], along=name)
 
 
-def _of_hessian(case: Case, got: Any) -> Model:
-    v = case.direction("v")
+def _of_hessian(case: Case, got: Any, name: str) -> Iterator[Model]:
+    v = case.direction(name)
     flat = np.concatenate([np.ravel(x) for x in v]).astype("float64")
-    return Model(2, [v], [np.asarray(flat @ hessian_matrix(case, got) @ flat)], _all_outputs)
+    yield Model(2, [(1.0, v)], [np.asarray(flat @ hessian_matrix(case, got) @ flat)], along=name)
 
 
-def _of_diagonal(case: Case, got: Any) -> Model | None:
+def _of_diagonal(case: Case, got: Any, name: str) -> Iterator[Model]:
+    """The number in the middle of each leaf."""
     diagonal = floating(got)
-    sizes = [x.size for x in diagonal]
-    if not sum(sizes):
-        return None
-    n = int(np.argmax(sizes))
-    unit = [np.zeros_like(x) for x in case.point]
-    unit[n][np.unravel_index(diagonal[n].size // 2, diagonal[n].shape)] = 1
-    return Model(2, [unit], [np.asarray(inner(unit, diagonal))], _all_outputs)
+    for n, x in enumerate(case.point):
+        if x.size:
+            unit = [np.zeros_like(y) for y in case.point]
+            unit[n][np.unravel_index(x.size // 2, x.shape)] = 1
+            yield Model(2, [(1.0, unit)], [np.asarray(inner(unit, diagonal))])
 
 
-def _of_value(case: Case, got: Any) -> None:
+def _of_value(case: Case, got: Any, name: str) -> Iterator[Model]:
     """A value is no derivative. The check `value` judges it."""
+    return iter(())
 
 
-#: The model of each part of a result, by the name of the part. None is a part of which nothing can be said at this point.
-MODELS: dict[str, Callable[[Case, Any], Model | None]] = {
+#: What a part of a result says of f: from the case, the part, and the name of a random direction.
+Models = Callable[[Case, Any, str], Iterator[Model]]
+#: The models of each part, by its name.
+MODELS: dict[str, Models] = {
     "value": _of_value,
     "gradient": _of_gradient,
     "back": _of_back,
@@ -257,18 +262,14 @@ MODELS: dict[str, Callable[[Case, Any], Model | None]] = {
 }
 
 
-def model_of(case: Case, part: str) -> Callable[[Case, Any], Model | None]:
-    """The model of a part. Raises TypeError if no law knows the part."""
+def models_of(case: Case, part: str) -> Models:
+    """The models of a part. Raises TypeError if no law knows the part."""
     if part not in MODELS:
         raise TypeError(
             f"{case.name}: no law knows the part {part!r} of its result. Add the part to MODELS in "
             f"conformance/adinterface_conformance/laws.py."
         )
     return MODELS[part]
-
-
-def _weighted(w: Vectors) -> Callable[[Vectors], Vectors]:
-    return lambda outputs: [np.asarray(inner(w, outputs))]
 
 
 #: The two steps, and how much smaller the error must be at the second: half of what the power promises. A wrong
@@ -282,22 +283,22 @@ def taylor(case: Case) -> None:
     base = case.outputs(point)
     epsilon = max((_epsilon(y) for y in case.differentiated_leaves_at(point)), default=0.0)
     for part, got in parts.items():
-        model = model_of(case, part)(case, got)
-        length = 0.0 if model is None else max([_length(direction) for direction in model.directions], default=0.0)
-        if model is None or length == 0.0:
-            continue
-        directions = [[numbers_of(x) / length for x in direction] for direction in model.directions]
-        derivative = [numbers_of(x) / length**model.order for x in model.derivative]
-        large, small, fall = STEPS[model.order]
-        seen = model.seen(base)
-        first, second = (_remainder(case, part, model, point, directions, derivative, step) for step in (large, small))
-        size = max(norm(seen), 1e-30)
-        floor = 100 * epsilon * max(size, float(max(np.max(np.abs(y), initial=0.0) for y in base)))
-        allowed = first / fall + floor + 10 * case.rtol() * small**model.order * max(norm(derivative), _floor(case))
-        assert second <= allowed, (
-            f"{part}: along a random direction the error of the model is {first:.3g} at the step {large:g} and "
-            f"{second:.3g} at {small:g}, wanted at most {allowed:.3g}"
-        )
+        for model in models_of(case, part)(case, got, "v"):
+            length = max([_length(direction) for _, direction in model.directions], default=0.0)
+            if length == 0.0:
+                continue
+            directions = [(weight, [numbers_of(x) / length for x in direction]) for weight, direction in model.directions]
+            derivative = [numbers_of(x) / length**model.order for x in model.derivative]
+            large, small, fall = STEPS[model.order]
+            seen = model.seen(base)
+            first, second = (_remainder(case, part, model, point, directions, derivative, step) for step in (large, small))
+            size = max(norm(seen), 1e-30)
+            floor = 100 * epsilon * max(size, float(max(np.max(np.abs(y), initial=0.0) for y in base)))
+            allowed = first / fall + floor + 10 * case.rtol() * small**model.order * max(norm(derivative), _floor(case))
+            assert second <= allowed, (
+                f"{part}: along a random direction the error of the model is {first:.3g} at the step {large:g} and "
+                f"{second:.3g} at {small:g}, wanted at most {allowed:.3g}"
+            )
 
 
 def _length(direction: Vectors) -> float:
@@ -305,19 +306,25 @@ def _length(direction: Vectors) -> float:
 
 
 def _remainder(
-    case: Case, part: str, model: Model, point: Vectors, directions: list[Vectors], derivative: Vectors, step: float
+    case: Case,
+    part: str,
+    model: Model,
+    point: Vectors,
+    directions: list[tuple[float, Vectors]],
+    derivative: Vectors,
+    step: float,
 ) -> float:
     here = model.seen(case.outputs(point))
     assert len(derivative) == len(here), f"{part} has {len(derivative)} leaves, wanted {len(here)}"
     total = [-(step**model.order) * d for d in derivative]
-    for direction in directions:
+    for weight, direction in directions:
         ahead = model.seen(case.outputs(combined(1.0, point, step, direction)))
         if model.order == 1:
             changes = [a - y for a, y in zip(ahead, here)]
         else:
             behind = model.seen(case.outputs(combined(1.0, point, -step, direction)))
             changes = [a - 2 * y + b for a, y, b in zip(ahead, here, behind)]
-        total = [x + change for x, change in zip(total, changes)]
+        total = [x + weight * change for x, change in zip(total, changes)]
     return norm(total)
 
 

@@ -1,4 +1,4 @@
-"""How far long work is: a bar where somebody looks, a line from time to time where it is written to a file."""
+"""The progress of long work: a bar in a terminal, a line from time to time in a file."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def _piece(selection: Selection, classes: tuple[str, ...]) -> list[tuple[str, li
 def run(
     selection: Selection, done: Run, *, jobs: int = 1, seen: Callable[[str, list[Outcome]], None] = lambda name, outcomes: None
 ) -> None:
-    """Run what is selected and add it to `done`; `seen` is told of each scenario as it is done."""
+    """Run what is selected and add it to `done`; `seen` is called with each finished scenario."""
     start = time.perf_counter() - done.seconds
     if jobs == 1:
         for name, outcomes in outcomes_of(selection):

@@ -1,4 +1,4 @@
-"""`assert_backends_agree`, for the tests of whoever wants the same from several backends."""
+"""`assert_backends_agree`, for tests that compare several backends."""
 
 from __future__ import annotations
 

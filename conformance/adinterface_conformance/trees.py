@@ -1,4 +1,4 @@
-"""Results beside what they must look like: walked side by side, every difference named with its path."""
+"""Comparison of results with the expected structure; every difference is named with its path."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def nodes(template: Any, result: Any, path: str) -> Iterator[tuple[Any, Any, str
 
 
 def _alike(handler: NodeType, data: Any, other: Any) -> bool:
-    """Whether two nodes have the same structure beside their children: a default_factory, static fields."""
+    """Whether two nodes have the same structure, apart from their children: a default_factory, static fields."""
     try:
         return bool(handler.key(data) == handler.key(other))
     except Unkeyed:

@@ -14,6 +14,7 @@ STUDIES = {
     "overhead": ("functions.overhead", "what `numpy_function` adds to a call"),
     "programs": ("programs.command", "small programs of plain NumPy, in every mode"),
     "packages": ("packages.command", "functions of installed packages under `numpy_function(deep=True)`"),
+    "fuzz": ("fuzz", "long runs of the random programs of the judge: in several processes, and in several sittings"),
     "views": ("views.command", "random programs that write into views of arrays"),
     "in-place": ("in_place.command", "programs that write in place, beside hand-written forms of them"),
     "misfits": ("misfits", "trees with a leaf of another shape, where one like the model is wanted"),

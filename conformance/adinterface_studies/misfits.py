@@ -136,7 +136,8 @@ def _broadcast(leaf: Any) -> list[Any]:
 def _kind(function: str, pair: Pair, backend: AutoBackend) -> str | None:
     """How a function goes wrong with a misfit; None if it refuses as it should."""
     names: dict[str, Any] = {
-        **{name: getattr(adinterface, name) for name in ("tree", "update", "pushforward", "linearize", "pullback", "hvp")},
+        "update": adinterface.fit.update,
+        **{name: getattr(adinterface, name) for name in ("tree", "pushforward", "linearize", "pullback", "hvp")},
         "model": as_native(pair.library, pair.model),
         "other": as_native(pair.library, pair.other),
         "backend": backend,

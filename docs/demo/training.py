@@ -15,21 +15,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import optax as optax_library
+import optax
 import torch
 from sklearn.datasets import load_digits
 
-from adinterface import (
-    AutoAutograd,
-    AutoBackend,
-    AutoJax,
-    AutoTorch,
-    Training,
-    array_namespace,
-    minimize,
-    optax,
-    torch_optim,
-)
+from adinterface import AutoAutograd, AutoBackend, AutoJax, AutoTorch, array_namespace
+from adinterface.fit import Training, from_optax, from_torch_optim, minimize
 
 BACKENDS: tuple[AutoBackend, ...] = (AutoJax(), AutoTorch(), AutoAutograd())
 Model = dict[str, Any]
@@ -92,12 +83,12 @@ def digits(samples: int) -> tuple[Any, Any]:
 
 
 def by_optax(loss: Callable[..., Any], backend: AutoBackend, model: Model, data: tuple[Any, Any], steps: int) -> list[float]:
-    training = Training(loss, backend, optax(optax_library.adam(1e-2)), model)
+    training = Training(loss, backend, from_optax(optax.adam(1e-2)), model)
     return [float(training(*data)) for _ in range(steps)]
 
 
 def by_torch(loss: Callable[..., Any], backend: AutoBackend, model: Model, data: tuple[Any, Any], steps: int) -> list[float]:
-    training = Training(loss, backend, torch_optim(torch.optim.SGD, model, lr=0.1, momentum=0.9))
+    training = Training(loss, backend, from_torch_optim(torch.optim.SGD, model, lr=0.1, momentum=0.9))
     return [float(training(*data)) for _ in range(steps)]
 
 

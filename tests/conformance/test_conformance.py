@@ -8,12 +8,15 @@ from adinterface_conformance import conformance_tests
 from adinterface_conformance.checks import CHECKS, checks_for
 from adinterface_conformance.outcome import known_failures
 from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
-from adinterface_studies.scenarios import SCENARIOS
+from adinterface_studies.scenarios import EXAMPLES, SCENARIOS
 from backends_table import BACKENDS
 
 from adinterface.doors.namespaces.uses import USES
 
-test_conformance = conformance_tests(*(backend for name, backend in BACKENDS.items() if name != "jax"), scenarios=SCENARIOS)
+test_conformance = conformance_tests(BACKENDS["torch"], BACKENDS["autograd"], scenarios=SCENARIOS)
+test_differences = conformance_tests(BACKENDS["finite"], scenarios=[each for each in SCENARIOS if each not in EXAMPLES])
+# The steps of differences do not depend on what f is made of, and torch and autograd run these with every change.
+test_differences_of_examples = pytest.mark.sweep(conformance_tests(BACKENDS["finite"], scenarios=EXAMPLES))
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)

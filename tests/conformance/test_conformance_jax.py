@@ -1,7 +1,10 @@
 """The conformance table on JAX; see test_conformance.py."""
 
+import pytest
 from adinterface_conformance import conformance_tests
-from adinterface_studies.scenarios import SCENARIOS
+from adinterface_studies.scenarios import EXAMPLES, SCENARIOS
 from backends_table import BACKENDS
 
-test_conformance = conformance_tests(BACKENDS["jax"], scenarios=SCENARIOS)
+test_conformance = conformance_tests(BACKENDS["jax"], scenarios=[each for each in SCENARIOS if each not in EXAMPLES])
+# torch and autograd run them with every change.
+test_examples = pytest.mark.sweep(conformance_tests(BACKENDS["jax"], scenarios=EXAMPLES))

@@ -14,7 +14,6 @@ from adinterface_conformance.fuzz.judging import judge
 from adinterface_conformance.fuzz.making import Wanted
 from adinterface_conformance.fuzz.nodes import Layer, Pair, Switch
 from adinterface_conformance.fuzz.program import Program, Statement, written
-from adinterface_conformance.fuzz.record import read
 from adinterface_conformance.fuzz.run import fuzz
 from adinterface_conformance.fuzz.trial import Call, Trial
 from backends_table import BACKENDS, assert_tree, each_engine
@@ -371,48 +370,10 @@ def test_the_command_says_what_it_did(capsys, tmp_path):
     assert report.read_text() == line
 
 
-def test_a_run_goes_on_from_where_it_stopped(capsys, tmp_path, monkeypatch):
-    WRONG["matrices refused"][0](monkeypatch)
-    state = tmp_path / "state.json"
-    options = ["fuzz", "--backend", "AutoAutograd", "--seed", "31", "--start", "2"]
-    main([*options, "--programs", "18"])
-    whole = capsys.readouterr().out
-    for programs in ("7", "18", "18"):
-        main([*options, "--programs", programs, "--resume", str(state)])
-    assert capsys.readouterr().out.endswith(whole.splitlines()[-1] + "\n")
-    assert whole.endswith(" ways to fail\n")
-    done = read(state.read_text())
-    assert (done.seed, done.start, done.programs) == (31, 2, 18)
-    assert done.failures
-
-
-def test_another_run_is_not_resumed(capsys, tmp_path):
-    state = tmp_path / "state.json"
-    options = ["fuzz", "--backend", "AutoFiniteDifferences", "--programs", "1", "--resume", str(state)]
-    assert main(options) == 0
-    assert main([*options, "--operators", "1"]) == 2
-    assert f"{state} is of a run with operators 4, not 1." in capsys.readouterr().err
-    assert main([*options, "--seed", "4"]) == 2
-    assert (
-        f"{state} is of a run with seed 0, not 4. Resume with the same options, or name another file."
-        in capsys.readouterr().err
-    )
-    state.write_text("{}")
-    assert main(options) == 2
-    assert f"{state} is no state of a run: KeyError" in capsys.readouterr().err
-
-
 def test_failures_are_shown_as_they_come(capsys, monkeypatch):
     WRONG["a factor for vectors"][0](monkeypatch)
     main(["fuzz", "--backend", "AutoAutograd", "--programs", "12", "--seed", "31"])
     assert "def f(" in capsys.readouterr().err
-
-
-def test_processes_find_what_one_does(capsys):
-    options = ["fuzz", "--backend", "AutoFiniteDifferences", "--programs", "3", "--seed", "4"]
-    assert main(options) == main([*options, "--jobs", "1"])
-    first, second = capsys.readouterr().out.splitlines()
-    assert first == second
 
 
 def test_the_command_fails_if_something_does(capsys, monkeypatch):

@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax as optax_library
+import optax
 import pytest
 import scipy.optimize
 import torch
@@ -29,22 +29,24 @@ from adinterface import (
     NotDifferentiableError,
     OutputError,
     PrecisionWarning,
-    Training,
     TreeError,
     array_namespace,
+    gradient,
+    tree,
+    value_and_gradient,
+)
+from adinterface.fit import (
+    Training,
     curve_fit,
     find_root,
     flat,
-    gradient,
+    from_optax,
+    from_torch_optim,
     least_squares,
     minimize,
-    optax,
     solve_bvp,
     solve_ivp,
-    torch_optim,
-    tree,
     update,
-    value_and_gradient,
 )
 
 BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]
@@ -104,11 +106,11 @@ def test_update_keeps_types_and_what_has_no_gradient(backend):
 def test_a_shared_array_is_one_parameter_for_every_optimiser():
     w = np.ones(2)
     shared, slope = {"a": w, "b": w}, {"a": np.full(2, 1.0), "b": np.full(2, 3.0)}
-    by_optax = optax(optax_library.sgd(0.1))
+    by_optax = from_optax(optax.sgd(0.1))
     for moved in (
         update(shared, slope, 0.1),
         by_optax.step(slope, by_optax.init(shared), shared)[0],
-        torch_optim(torch.optim.SGD, shared, lr=0.1).step(slope),
+        from_torch_optim(torch.optim.SGD, shared, lr=0.1).step(slope),
     ):
         np.testing.assert_allclose(moved["a"], 0.6)
         assert moved["a"] is moved["b"]
@@ -131,7 +133,7 @@ def test_update_records_no_graph_and_keeps_64_bits_of_jax():
 
 @engines
 def test_optax_keeps_the_dataclass_and_gives_optax_numbers(backend):
-    optimiser = optax(optax_library.adam(0.1))
+    optimiser = from_optax(optax.adam(0.1))
     moved, state = model(), optimiser.init(model())
     for _ in range(3):
         moved, state = optimiser.step(gradient(loss, backend, moved, Constant(X)), state, moved)
@@ -140,11 +142,11 @@ def test_optax_keeps_the_dataclass_and_gives_optax_numbers(backend):
     assert moved.name == "line"
     with jax.enable_x64(True):
         params = {"w": jnp.array(model().w), "b": jnp.array(0.5)}
-        own, transform = optax_library.adam(0.1).init(params), optax_library.adam(0.1)
+        own, transform = optax.adam(0.1).init(params), optax.adam(0.1)
         for _ in range(3):
             slope = jax.grad(lambda p: loss(Model(p["w"], p["b"]), X))(params)
             updates, own = transform.update(slope, own, params)
-            params = optax_library.apply_updates(params, updates)
+            params = optax.apply_updates(params, updates)
         np.testing.assert_allclose(moved.w, params["w"], rtol=1e-14)
         np.testing.assert_allclose(moved.b, params["b"], rtol=1e-14)
     again = pickle.loads(pickle.dumps(state))
@@ -154,12 +156,12 @@ def test_optax_keeps_the_dataclass_and_gives_optax_numbers(backend):
 
 
 def test_optax_updates_masks_and_torch_leaves():
-    optimiser = optax(optax_library.masked(optax_library.sgd(1.0), {"w": True, "b": False, "name": False, "steps": False}))
+    optimiser = from_optax(optax.masked(optax.sgd(1.0), {"w": True, "b": False, "name": False, "steps": False}))
     updates, _ = optimiser.update(Model(np.ones(2), 1.0), optimiser.init(model()), model())
     np.testing.assert_array_equal(updates.w, -1.0)
     assert updates.b == 1.0
     net = torch.nn.Linear(2, 1)
-    plain = optax(optax_library.sgd(0.5), jit=False)
+    plain = from_optax(optax.sgd(0.5), jit=False)
     moved, _ = plain.step(net, plain.init(net), net)
     assert type(moved) is torch.nn.Linear
     assert moved is not net
@@ -172,7 +174,7 @@ def test_the_step_of_jax_alone_is_the_prepared_step(array):
     x, y = array(rng.normal(size=(8, 3))), array(rng.normal(size=8))
     start = {"w": array(rng.normal(size=3)), "b": array(rng.normal(size=1))}
     loss = lambda m, x, y: ((x @ m["w"] + m["b"] - y) ** 2).mean()
-    one, other = [Training(loss, AutoJax(), optax(optax_library.adam(0.1)), start) for _ in range(2)]
+    one, other = [Training(loss, AutoJax(), from_optax(optax.adam(0.1)), start) for _ in range(2)]
     assert one._native is not None
     other._native = None
     for _ in range(3):
@@ -188,12 +190,12 @@ def test_optax_goes_downhill_on_complex_leaves_and_by_line_search():
     def objective(m):
         return abs(m["z"] - (1 + 2j)) ** 2
 
-    optimiser, moved = optax(optax_library.sgd(0.25)), {"z": 0j}
+    optimiser, moved = from_optax(optax.sgd(0.25)), {"z": 0j}
     state = optimiser.init(moved)
     for _ in range(3):
         moved, state = optimiser.step(gradient(objective, AutoAutograd(), moved), state, moved)
     assert moved["z"] == pytest.approx((1 + 2j) * (1 - 0.5**3))
-    searching, moved = optax(optax_library.lbfgs()), BOWL
+    searching, moved = from_optax(optax.lbfgs()), BOWL
     state = searching.init(moved)
     for _ in range(3):
         value, slope = value_and_gradient(bowl, AutoAutograd(), moved)
@@ -203,8 +205,8 @@ def test_optax_goes_downhill_on_complex_leaves_and_by_line_search():
 
 def test_errors_of_optax():
     with pytest.raises(TypeError, match=r"must have the methods init and update, not <function adam.*Call it first, such as"):
-        optax(optax_library.adam)
-    optimiser = optax(optax_library.sgd(0.1))
+        from_optax(optax.adam)
+    optimiser = from_optax(optax.sgd(0.1))
     with pytest.raises(TreeError, match=r"The gradient has None for the model's parameter \.w, .*wrap it in Constant"):
         optimiser.step(Model(None, 1.0), optimiser.init(model()), model())
     with pytest.raises(TreeError, match=r"The gradient is a tuple of 2 entries.*Wrap the other arguments of f in Constant"):
@@ -218,7 +220,7 @@ def test_errors_of_optax():
 
 @engines
 def test_torch_optim_keeps_the_dataclass_and_gives_torch_numbers(backend):
-    optimiser, moved = torch_optim(torch.optim.Adam, model(), lr=0.1), model()
+    optimiser, moved = from_torch_optim(torch.optim.Adam, model(), lr=0.1), model()
     for _ in range(3):
         moved = optimiser.step(gradient(loss, backend, moved, Constant(X)))
     w, b = torch.tensor(model().w, requires_grad=True), torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
@@ -230,7 +232,7 @@ def test_torch_optim_keeps_the_dataclass_and_gives_torch_numbers(backend):
     np.testing.assert_allclose(moved.w, w.detach(), rtol=1e-14)
     assert moved.b == pytest.approx(b.item(), rel=1e-14)
     assert type(moved.b) is float
-    other = torch_optim(torch.optim.Adam, moved, lr=0.1)
+    other = from_torch_optim(torch.optim.Adam, moved, lr=0.1)
     other.load_state_dict(pickle.loads(pickle.dumps(optimiser.state_dict())))
     slope = gradient(loss, backend, moved, Constant(X))
     np.testing.assert_array_equal(other.step(slope).w, optimiser.step(slope).w)
@@ -238,11 +240,11 @@ def test_torch_optim_keeps_the_dataclass_and_gives_torch_numbers(backend):
 
 def test_torch_optim_shares_memory_only_if_told():
     start, slope = model(), Model(np.ones(2), None)
-    moved = torch_optim(torch.optim.SGD, start, lr=1.0).step(slope)
+    moved = from_torch_optim(torch.optim.SGD, start, lr=1.0).step(slope)
     np.testing.assert_array_equal(start.w, [1.0, -2.0])
     np.testing.assert_array_equal(moved.w, [0.0, -3.0])
     assert moved.b == 0.5
-    shared = torch_optim(torch.optim.SGD, start, lr=1.0, share_memory=True).step(slope)
+    shared = from_torch_optim(torch.optim.SGD, start, lr=1.0, share_memory=True).step(slope)
     assert shared.w is start.w
     np.testing.assert_array_equal(start.w, [0.0, -3.0])
 
@@ -251,24 +253,24 @@ def test_torch_optim_writes_into_modules_and_takes_closures():
     net, x = torch.nn.Linear(2, 1), torch.ones(3, 2)
     net.bias.requires_grad_(False)
     before = net.weight.detach().clone()
-    optimiser = torch_optim(torch.optim.SGD, net, lr=0.1)
+    optimiser = from_torch_optim(torch.optim.SGD, net, lr=0.1)
     slope = gradient(lambda net: net(x).sum(), AutoTorch(), net)
     assert optimiser.step(slope) is net
     torch.testing.assert_close(net.weight, before - 0.3)
     assert net.weight.grad is None
-    newton = torch_optim(torch.optim.LBFGS, BOWL, line_search_fn="strong_wolfe")
+    newton = from_torch_optim(torch.optim.LBFGS, BOWL, line_search_fn="strong_wolfe")
     assert bowl(newton.step(closure=lambda m: value_and_gradient(bowl, AutoAutograd(), m))) < 1e-8
     with pytest.raises(TypeError, match="takes the gradient, or closure="):
         newton.step()
     with pytest.raises(TypeError, match=r"must be a class such as torch.optim.Adam, not SGD"):
-        torch_optim(torch.optim.SGD([torch.ones(1)]), model())
+        from_torch_optim(torch.optim.SGD([torch.ones(1)]), model())
 
 
 # The whole step -----------------------------------------------------------------------------------------------------------
 
 
 def _optimisers():
-    return [0.1, optax(optax_library.sgd(0.1)), torch_optim(torch.optim.SGD, model(), lr=0.1)]
+    return [0.1, from_optax(optax.sgd(0.1)), from_torch_optim(torch.optim.SGD, model(), lr=0.1)]
 
 
 class Verbose:
@@ -288,9 +290,9 @@ class Verbose:
     ("optimiser", "text"),
     [
         (0.1, "0.1"),
-        (optax(optax_library.sgd(0.1)), "optax(GradientTransformationExtraArgs)"),
-        (optax(optax_library.sgd(0.1), jit=False), "optax(GradientTransformationExtraArgs, jit=False)"),
-        (torch_optim(torch.optim.SGD, model(), lr=0.1), "torch_optim(SGD, Model)"),
+        (from_optax(optax.sgd(0.1)), "from_optax(GradientTransformationExtraArgs)"),
+        (from_optax(optax.sgd(0.1), jit=False), "from_optax(GradientTransformationExtraArgs, jit=False)"),
+        (from_torch_optim(torch.optim.SGD, model(), lr=0.1), "from_torch_optim(SGD, Model)"),
         (Verbose(), "Verbose( rate=0.1 )"),
     ],
     ids=["number", "optax", "optax without jit", "torch", "of a user"],
@@ -324,11 +326,11 @@ def test_training_of_jax_arrays_is_one_program():
         return jnp.mean((x @ m["w"]) ** 2)
 
     start = {"w": jnp.array([1.0, -2.0])}
-    training = Training(counted, AutoJax(), optax(optax_library.adam(0.1)), start)
+    training = Training(counted, AutoJax(), from_optax(optax.adam(0.1)), start)
     values = [float(training(jnp.array(X, dtype="float32"))) for _ in range(3)]
     assert traced == 1
     assert values[-1] < values[0]
-    apart = Training(counted, AutoJax(), optax(optax_library.adam(0.1)), start, compiled=False)
+    apart = Training(counted, AutoJax(), from_optax(optax.adam(0.1)), start, compiled=False)
     np.testing.assert_allclose([float(apart(jnp.array(X, dtype="float32"))) for _ in range(3)], values, rtol=1e-6)
 
 
@@ -346,7 +348,7 @@ def test_a_compiled_step_keeps_one_array_one_parameter_and_all_types(cls, array,
     for compiled in (None, False):
         shared = array(2, dtype="float32")
         start = cls(w=shared, a=shared, n=0.5)
-        training = Training(objective, backend, optax(optax_library.adam(0.1)), start, compiled=compiled)
+        training = Training(objective, backend, from_optax(optax.adam(0.1)), start, compiled=compiled)
         values = [float(training()) for _ in range(4)]
         moved = training.model if cls is dict else vars(training.model)
         assert [*moved] == ["w", "a", "n"]
@@ -355,7 +357,7 @@ def test_a_compiled_step_keeps_one_array_one_parameter_and_all_types(cls, array,
         training.model = training.model if cls is dict else cls(**moved)  # another object, tied as well
         values.append(float(training()))
         other = cls(w=array(2, dtype="float32"), a=array(2, dtype="float32"), n=0.5)
-        free = Training(objective, backend, optax(optax_library.adam(0.1)), other, compiled=compiled)
+        free = Training(objective, backend, from_optax(optax.adam(0.1)), other, compiled=compiled)
         free()
         free.model = other  # which is not tied, and takes another program
         moved = (free(), free.model)[1]
@@ -378,7 +380,7 @@ def test_a_compiled_step_of_numpy_arrays_gives_arrays_that_may_be_written_to():
             return {"loss": ((batch["x"] @ m["w"] - batch["y"][0]) ** 2).mean(), "rest": batch["x"].sum()}
 
         start = {"w": np.array([1.0, -2.0], dtype=dtype)}
-        training = Training(counted, AutoJax(), optax(optax_library.adam(0.1)), start)
+        training = Training(counted, AutoJax(), from_optax(optax.adam(0.1)), start)
         values = [training(batch) for _ in range(3)]
         assert traced == 1
         assert start["w"].tolist() == [1.0, -2.0]
@@ -391,7 +393,7 @@ def test_a_compiled_step_of_numpy_arrays_gives_arrays_that_may_be_written_to():
         runs.append([float(value["loss"]) for value in values])
     np.testing.assert_allclose(*runs, rtol=1e-5)
     assert not jax.config.jax_enable_x64
-    wide = Training(lambda m, x: (x @ m["w"]).sum(), AutoJax(), optax(optax_library.sgd(0.1)), {"w": jnp.ones(2)})
+    wide = Training(lambda m, x: (x @ m["w"]).sum(), AutoJax(), from_optax(optax.sgd(0.1)), {"w": jnp.ones(2)})
     assert (wide(X).dtype, wide.model["w"].dtype) == ("float64", "float32")
 
 
@@ -408,7 +410,7 @@ def test_a_compiled_step_that_fails_while_it_runs_is_not_tried_again():
             host, jax.ShapeDtypeStruct((), "float32"), jax.lax.stop_gradient(m["w"])
         )
 
-    training = Training(f, AutoJax(), optax(optax_library.sgd(0.1)), {"w": jnp.ones(2)})
+    training = Training(f, AutoJax(), from_optax(optax.sgd(0.1)), {"w": jnp.ones(2)})
     with pytest.raises(jax.errors.JaxRuntimeError, match="the host is down"):
         training()
     assert ran == 1
@@ -422,35 +424,35 @@ def test_training_of_a_module_is_torchs_own_step():
 
     nets = [torch.nn.Linear(2, 1) for _ in range(2)]
     nets[1].load_state_dict(nets[0].state_dict())
-    training = Training(objective, AutoTorch(), torch_optim(torch.optim.SGD, nets[0], lr=0.1))
+    training = Training(objective, AutoTorch(), from_torch_optim(torch.optim.SGD, nets[0], lr=0.1))
     value, aux = training(x)
     assert not value.requires_grad
     assert aux == {"shape": (3, 2)}
     assert training.model is nets[0]
     slope = gradient(lambda net: objective(net, x)[0], AutoTorch(), nets[1])
-    torch_optim(torch.optim.SGD, nets[1], lr=0.1).step(slope)
+    from_torch_optim(torch.optim.SGD, nets[1], lr=0.1).step(slope)
     torch.testing.assert_close(nets[0].weight, nets[1].weight)
-    constant = Training(lambda net, x: x.sum(), AutoTorch(), torch_optim(torch.optim.SGD, nets[0], lr=0.1))
+    constant = Training(lambda net, x: x.sum(), AutoTorch(), from_torch_optim(torch.optim.SGD, nets[0], lr=0.1))
     with pytest.warns(DisconnectedWarning) as caught:
         constant(x)
     assert caught[0].filename == __file__
     torch.testing.assert_close(nets[0].weight, nets[1].weight)
-    vector = Training(lambda net, x: net(x), AutoTorch(), torch_optim(torch.optim.SGD, nets[0], lr=0.1))
+    vector = Training(lambda net, x: net(x), AutoTorch(), from_torch_optim(torch.optim.SGD, nets[0], lr=0.1))
     with pytest.raises(OutputError, match="Training"):
         vector(x)
 
 
 def test_errors_of_training():
-    with pytest.raises(TypeError, match=r"optimiser must be one of this package.s, such as optax\(...\)"):
+    with pytest.raises(TypeError, match=r"optimiser must be one of this package.s, such as from_optax\(...\)"):
         Training(loss, AutoTorch(), "adam", model())
     with pytest.raises(TypeError, match="the model is missing"):
         Training(loss, AutoTorch(), 0.1)
     with pytest.raises(TypeError, match="holds the model already"):
-        Training(loss, AutoTorch(), torch_optim(torch.optim.SGD, model()), model())
+        Training(loss, AutoTorch(), from_torch_optim(torch.optim.SGD, model()), model())
     with pytest.raises(TypeError, match="cannot compile a step"):
         Training(loss, AutoTorch(), 0.1, model(), compiled=True)
     with pytest.raises(OutputError, match=r"value_and_gradient"):
-        Training(lambda m, x: x @ m.w, AutoJax(), optax(optax_library.sgd(0.1)), model())(X)
+        Training(lambda m, x: x @ m.w, AutoJax(), from_optax(optax.sgd(0.1)), model())(X)
 
 
 # Solvers ------------------------------------------------------------------------------------------------------------------
@@ -657,6 +659,7 @@ def _demo():
     return demo
 
 
+@pytest.mark.sweep  # the picture of docs/optimisers.md: seconds of compiling
 def test_the_engines_train_along_one_curve():
     demo = _demo()
     found = demo.curves(4, 16, report=lambda line: None)
@@ -684,14 +687,14 @@ STEPPED = {
     "optax.step": lambda model, gradient: sgd(model).step(gradient, sgd(model).init(model), model),
     "optax.step, eager": lambda model, gradient: sgd(model, jit=False).step(gradient, sgd(model).init(model), model),
     "optax.update": lambda model, gradient: sgd(model).update(gradient, sgd(model).init(model), model),
-    "torch_optim": lambda model, gradient: torch_optim(torch.optim.SGD, model, lr=0.1).step(gradient),
-    "torch_optim, shared": lambda model, gradient: torch_optim(torch.optim.SGD, model, share_memory=True).step(gradient),
+    "torch_optim": lambda model, gradient: from_torch_optim(torch.optim.SGD, model, lr=0.1).step(gradient),
+    "torch_optim, shared": lambda model, gradient: from_torch_optim(torch.optim.SGD, model, share_memory=True).step(gradient),
     "flat": lambda model, gradient: flat(bowl, AutoFiniteDifferences(), model).ravel(gradient),
 }
 
 
 def sgd(model, jit=True):
-    return optax(optax_library.sgd(0.1), jit=jit)
+    return from_optax(optax.sgd(0.1), jit=jit)
 
 
 @pytest.mark.parametrize(("own", "other"), [((3, 1), (3,)), ((3,), (1,)), ((), (3,)), ((2, 3), (3, 2))], ids=str)
@@ -744,7 +747,7 @@ def test_the_gradient_may_be_of_another_library(array):
 
 @pytest.mark.parametrize("jit", [True, False])
 def test_the_state_of_another_model_is_an_error(jit):
-    optimiser, model = optax(optax_library.adam(0.1), jit=jit), {"w": np.ones((3, 1))}
+    optimiser, model = from_optax(optax.adam(0.1), jit=jit), {"w": np.ones((3, 1))}
     state = optimiser.init({"w": np.ones(3)})
     message = r"^optax: the transformation returned shape \(3, 3\) for the parameter \['w'\] of shape \(3, 1\)\. Pass the"
     for call in (optimiser.step, optimiser.update):
@@ -829,7 +832,7 @@ def test_a_whole_step_sees_that_a_static_field_changed(place, make):
     part = held(jnp.ones(()), make(3.0))
     losses = {"model": lambda m, x: m.w * scale_of(m.options) * x, "data": lambda m, x: m["w"] * scale_of(x.options)}
     model, data = (part, jnp.ones(())) if place == "model" else ({"w": jnp.ones(())}, part)
-    training = Training(losses[place], AutoJax(), optax(optax_library.sgd(0.0)), model)
+    training = Training(losses[place], AutoJax(), from_optax(optax.sgd(0.0)), model)
     assert [float(training(data)) for _ in range(2)] == [3.0, 3.0]
     options = training.model.options if place == "model" else data.options
     vars(options).update(scale=11.0) if make is Options else options.update(scale=11.0)

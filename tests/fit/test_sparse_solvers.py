@@ -15,17 +15,11 @@ from adinterface import (
     SecondOrder,
     TreeError,
     array_namespace,
-    curve_fit,
-    find_root,
-    flat,
     hessian,
-    least_squares,
-    minimize,
-    solve_bvp,
-    solve_ivp,
     tree,
     value_and_jacobian,
 )
+from adinterface.fit import curve_fit, find_root, flat, least_squares, minimize, solve_bvp, solve_ivp
 
 BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]
 every = pytest.mark.parametrize("backend", BACKENDS, ids=lambda auto: type(auto).__name__)

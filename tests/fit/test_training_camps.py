@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax as optax_library
+import optax
 import pytest
 import torch
 from flax import linen, nnx
@@ -26,16 +26,13 @@ from adinterface import (
     Constant,
     ConversionError,
     NotDifferentiableError,
-    Training,
     gradient,
     jacobian,
-    minimize,
-    optax,
     prepare,
     pushforward,
-    torch_optim,
     value_and_gradient,
 )
+from adinterface.fit import Training, from_optax, from_torch_optim, minimize
 
 STEPS = 20
 X = np.random.default_rng(0).normal(size=(8, 3)).astype("float32")
@@ -45,12 +42,12 @@ ways = pytest.mark.parametrize("whole", [False, True], ids=["operators", "Traini
 
 
 def sgd():
-    return optax_library.sgd(0.1, momentum=0.9)
+    return optax.sgd(0.1, momentum=0.9)
 
 
 def trained(loss, model, state, data, *, whole):
     """Losses, the model and its state after the steps; a state that the loss returns goes into the next call."""
-    optimiser, losses = optax(sgd()), []
+    optimiser, losses = from_optax(sgd()), []
     training = Training(loss, AutoJax(), optimiser, model) if whole else None
     moments, fast = optimiser.init(model), None
     for n in range(STEPS):
@@ -108,7 +105,7 @@ def torch_own(model, loss, make, *data, **options):
 def test_torch(make, whole):
     x, y = torch.from_numpy(X), torch.from_numpy(Y)
     ours, theirs, losses = torch_net(), torch_net(), []
-    optimiser = torch_optim(make, ours, lr=0.05)
+    optimiser = from_torch_optim(make, ours, lr=0.05)
     training = Training(torch_loss, AutoTorch(), optimiser)
     fast = prepare(value_and_gradient, torch_loss, AutoTorch(), torch_net(), Constant(x), Constant(y))
     for n in range(STEPS):
@@ -169,7 +166,7 @@ def test_sparse_embeddings_in_other_operators_and_with_sparse_optimisers():
     torch.manual_seed(0)
     model, theirs = nn.Embedding(6, 2, sparse=True), nn.Embedding(6, 2, sparse=True)
     theirs.load_state_dict(model.state_dict())
-    training = Training(embedding_loss, AutoTorch(), torch_optim(torch.optim.SparseAdam, model, lr=0.05))
+    training = Training(embedding_loss, AutoTorch(), from_torch_optim(torch.optim.SparseAdam, model, lr=0.05))
     losses = [training(PLACES).item() for _ in range(STEPS)]
     assert losses == torch_own(theirs, embedding_loss, torch.optim.SparseAdam, PLACES, lr=0.05)
     with pytest.raises(NotImplementedError) as caught:
@@ -184,7 +181,7 @@ def test_lazy_modules_are_taken_once_they_have_seen_an_example():
     x = torch.from_numpy(X)
     for taken in (
         lambda: gradient(lambda m, x: m(x).sum(), AutoTorch(), model, Constant(x)),
-        lambda: torch_optim(torch.optim.SGD, model, lr=0.1),
+        lambda: from_torch_optim(torch.optim.SGD, model, lr=0.1),
     ):
         with pytest.raises(ConversionError, match=r"^A lazy module has parameters.*Call it once with an example"):
             taken()
@@ -289,7 +286,7 @@ def test_flax_nnx_with_its_own_optimizer(nnx_own):
 
 def test_flax_nnx_with_an_optimiser_of_torch(nnx_own):
     """The state of the model goes through the steps of an optimiser that holds it."""
-    optimiser = torch_optim(torch.optim.SGD, NnxNet(), lr=0.1, momentum=0.9)
+    optimiser = from_torch_optim(torch.optim.SGD, NnxNet(), lr=0.1, momentum=0.9)
     training = Training(nnx_loss, AutoJax(), optimiser)
     losses = [float(training(X, Y)) for _ in range(STEPS)]
     assert optimiser.model.dropout.rngs.count[...] == STEPS
@@ -299,7 +296,7 @@ def test_flax_nnx_with_an_optimiser_of_torch(nnx_own):
 def test_what_a_loss_changes_in_the_data_of_a_training_is_written_too():
     """A teacher that is not trained, but draws a mask in each step."""
     teacher, student = NnxNet(), {"w": jnp.zeros((3, 2))}
-    training = Training(lambda m, t, x: jnp.mean((x @ m["w"] - t(x)) ** 2), AutoJax(), optax(sgd()), student)
+    training = Training(lambda m, t, x: jnp.mean((x @ m["w"] - t(x)) ** 2), AutoJax(), from_optax(sgd()), student)
     for _ in range(3):
         training(teacher, jnp.asarray(X))
     assert teacher.dropout.rngs.count[...] == 3
@@ -437,7 +434,7 @@ def test_equinox_with_optax_by_its_own_recipe(equinox_own):
     model, state, expected = equinox_own
     optimizer, losses = sgd(), []
     moments = optimizer.init(eqx.filter(model, eqx.is_inexact_array))
-    assert jax.tree.structure(moments) == jax.tree.structure(optax(optimizer).init(model))
+    assert jax.tree.structure(moments) == jax.tree.structure(from_optax(optimizer).init(model))
     data = lambda key, state: [Constant(part) for part in (X, Y, key, state)]
     call = prepare(value_and_gradient, equinox_loss, AutoJax(), model, *data(KEYS[0], state))
     for key in KEYS:
@@ -456,6 +453,7 @@ import os, sys
 os.environ["KERAS_BACKEND"] = sys.argv[1]
 import keras, numpy as np
 from adinterface import *
+from adinterface.fit import *
 
 x, y = (np.random.default_rng(n).normal(size=(8, size)).astype("float32") for n, size in ((0, 3), (1, 2)))
 keras.utils.set_random_seed(0)
@@ -470,15 +468,15 @@ def loss(trainable, x, y, others):
     return ((found - y) ** 2).mean(), others
 
 if sys.argv[1] == "jax":
-    import jax, jax.numpy as jnp, optax as optax_library
-    x, y, backend, optimizer = jnp.asarray(x), jnp.asarray(y), AutoJax(), optax_library.sgd(0.1, momentum=0.9)
-    optimiser = optax(optimizer)
+    import jax, jax.numpy as jnp, optax as optax
+    x, y, backend, optimizer = jnp.asarray(x), jnp.asarray(y), AutoJax(), optax.sgd(0.1, momentum=0.9)
+    optimiser = from_optax(optimizer)
     own = jax.jit(jax.value_and_grad(loss, has_aux=True))
     theirs, state, moments, expected = trainable, others, optimizer.init(trainable), []
     for n in range(20):
         (value, state), slope = own(theirs, x, y, state)
         updates, moments = optimizer.update(slope, moments)
-        theirs = optax_library.apply_updates(theirs, updates)
+        theirs = optax.apply_updates(theirs, updates)
         expected.append(float(value))
 else:
     import torch
@@ -486,7 +484,7 @@ else:
     x, y, backend = torch.from_numpy(x), torch.from_numpy(y), AutoTorch()
     theirs, state, expected = [torch.nn.Parameter(v.clone()) for v in trainable], [v.clone() for v in others], []
     optimizer = torch.optim.SGD(theirs, lr=0.1, momentum=0.9)
-    optimiser = torch_optim(torch.optim.SGD, trainable, lr=0.1, momentum=0.9)
+    optimiser = from_torch_optim(torch.optim.SGD, trainable, lr=0.1, momentum=0.9)
     for n in range(20):
         torch.manual_seed(n)  # from which Keras draws its masks here
         optimizer.zero_grad()
@@ -534,6 +532,7 @@ print("done")
 """
 
 
+@pytest.mark.sweep  # docs/camps.md trains a model of Keras, too
 @pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
 @pytest.mark.parametrize("engine", ["jax", "torch"])
 def test_keras(engine, tmp_path):
@@ -546,6 +545,7 @@ def test_keras(engine, tmp_path):
 # Functions of JAX -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep  # functions of dicts, as those of Flax
 @ways
 def test_haiku(whole):
     hk = pytest.importorskip("haiku")
@@ -566,11 +566,12 @@ def test_haiku(whole):
     for key in KEYS:
         (value, last), slope = own(params, X, Y, key, last)
         updates, moments = optimizer.update(slope, moments)
-        params = optax_library.apply_updates(params, updates)
+        params = optax.apply_updates(params, updates)
         losses.append(float(value))
     assert_alike(trained(loss, start, state, lambda n: (X, Y, KEYS[n]), whole=whole), (losses, params, last))
 
 
+@pytest.mark.sweep  # docs/camps.md has the same model
 @ways
 def test_numpyro(whole):
     """The potential of a model is a function of a dict: a mode by descent, as any other loss."""
@@ -587,14 +588,14 @@ def test_numpyro(whole):
     for call in (gradient(potential, AutoJax(), start), prepare(gradient, potential, AutoJax(), start)(start)):
         for name, expected in jax.grad(potential)(start).items():
             np.testing.assert_allclose(call[0][name], expected, rtol=1e-5)
-    optimiser = optax(optax_library.adam(0.1))
-    params, state, own = start, optax_library.adam(0.1).init(start), jax.jit(jax.value_and_grad(potential))
+    optimiser = from_optax(optax.adam(0.1))
+    params, state, own = start, optax.adam(0.1).init(start), jax.jit(jax.value_and_grad(potential))
     training, moments = Training(potential, AutoJax(), optimiser, start), optimiser.init(start)
     ours = start
     for _ in range(STEPS):
         expected, slope = own(params)
-        updates, state = optax_library.adam(0.1).update(slope, state)
-        params = optax_library.apply_updates(params, updates)
+        updates, state = optax.adam(0.1).update(slope, state)
+        params = optax.apply_updates(params, updates)
         if whole:
             value, ours = training(), training.model
         else:
@@ -605,6 +606,7 @@ def test_numpyro(whole):
         np.testing.assert_allclose(ours[name], expected, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.sweep  # seconds of compiling
 def test_diffrax_and_optimistix():
     """A rate is fitted through a solver of differential equations, in reverse and forward; and a root is differentiated."""
     diffrax, optimistix = pytest.importorskip("diffrax"), pytest.importorskip("optimistix")
@@ -625,7 +627,7 @@ def test_diffrax_and_optimistix():
     for _ in range(STEPS):
         value, slope = own(params)
         updates, moments = optimizer.update(slope, moments)
-        params = optax_library.apply_updates(params, updates)
+        params = optax.apply_updates(params, updates)
         losses.append(float(value))
     assert_alike(trained(loss, start, None, lambda n: (), whole=True)[:2], (losses, params))
     _, forward = pushforward(solve, AutoJax(), (start, Constant(diffrax.ForwardMode())), (start, None))

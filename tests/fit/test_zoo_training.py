@@ -3,7 +3,7 @@
 import copy
 
 import numpy as np
-import optax as optax_library
+import optax
 import pytest
 import torch
 from adinterface_conformance.scenarios.building import array
@@ -11,20 +11,8 @@ from adinterface_studies.scenarios import zoo as judged
 from adinterface_studies.scenarios import zoo_functions as zoo
 from backends_table import assert_tree
 
-from adinterface import (
-    AutoAutograd,
-    AutoJax,
-    AutoTorch,
-    Constant,
-    Duplicated,
-    Training,
-    gradient,
-    optax,
-    torch_optim,
-    tree,
-    update,
-    value_and_gradient,
-)
+from adinterface import AutoAutograd, AutoJax, AutoTorch, Constant, Duplicated, gradient, tree, value_and_gradient
+from adinterface.fit import Training, from_optax, from_torch_optim, update
 
 engines = pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])
 
@@ -59,8 +47,8 @@ def test_two_steps(way, backend):
             buffers.value = update(buffers.value, slope, 1 / 3)
         model = buffers.value
     else:
-        step = {"a number": 1 / 3, "Optax": optax(optax_library.sgd(1 / 3))}.get(way)
-        optimiser = step or torch_optim(torch.optim.SGD, model, lr=1 / 3)
+        step = {"a number": 1 / 3, "Optax": from_optax(optax.sgd(1 / 3))}.get(way)
+        optimiser = step or from_torch_optim(torch.optim.SGD, model, lr=1 / 3)
         training = Training(loss, backend, optimiser, *([model] if step else []))
         values = [float(training()) for _ in range(2)]
         assert values[0] == pytest.approx(zoo.MODEL_VALUE)
@@ -106,7 +94,7 @@ def test_buffers_are_written_over_unless_told(backend):
         assert_tree(stored.layers[0].weight, array([6.0 * scale]))
     (plain, _) = gradient(lambda m, x: 2 * squared(m, x), backend, dense_model(), Constant(array(1.0)))
     assert_tree(update(buffers.value, buffers.gradient, 0.1), update(dense_model(), plain, 0.1), 0)
-    optimiser = optax(optax_library.adam(0.1))
+    optimiser = from_optax(optax.adam(0.1))
     states = [optimiser.step(slope, optimiser.init(m), m) for slope, m in ((stored, buffers.value), (plain, dense_model()))]
     assert_tree(states[0][0], states[1][0], 0)
 

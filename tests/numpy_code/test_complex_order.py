@@ -58,8 +58,10 @@ def test_numbers_are_those_of_numpy(z):
                 np.testing.assert_array_equal(ours, wanted, err_msg=name)
 
 
-@pytest.mark.parametrize("mode", [None, "forward"])
-@pytest.mark.parametrize("auto", [AutoTorch, AutoJax])
+@pytest.mark.parametrize(
+    ("auto", "mode"),
+    [(AutoTorch, None), (AutoTorch, "forward"), (AutoJax, None), pytest.param(AutoJax, "forward", marks=pytest.mark.sweep)],
+)
 @pytest.mark.parametrize("name", ORDERED)
 def test_derivatives(name, auto, mode):
     f = numpy_function(ORDERED[name])

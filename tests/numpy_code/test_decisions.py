@@ -212,6 +212,7 @@ def test_what_a_call_is_refused_for_is_said_of_a_prepared_one():
             fast(X)
 
 
+@pytest.mark.sweep  # seconds of compiling, for the branches of one distribution
 def test_distributions_of_no_points():
     @numpy_function(deep=True)
     def f(x, skew):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.special
 import scipy.stats
+from backends_table import every_run
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch, ClosedFormWarning, gradient, numpy_function
 
@@ -42,7 +43,7 @@ def deep(f):
     return numpy_function(lambda c: np.sum(f(c)) + c, deep=True)
 
 
-@each_engine
+@every_run("torch", "autograd")
 @pytest.mark.parametrize("case", HIDDEN)
 def test_a_hidden_parameter_is_told(case, backend):
     with pytest.warns(ClosedFormWarning, match=r"^numpy_function: .* tests a number that is differentiated for one value"):

@@ -23,6 +23,7 @@ import pytest
 import scipy.optimize
 import scipy.special
 import scipy.stats
+from backends_table import every_run
 from deep_helper import Layer, Shifted, counted, filled, layer, squares
 from scipy.sparse.linalg import svds
 
@@ -435,7 +436,7 @@ def test_a_scaler_of_scikit_learn(backend, weights):
     np.testing.assert_allclose(gradient(deep(f), backend, table)[0], wanted, rtol=1e-7, atol=1e-9)
 
 
-@each_engine
+@every_run("torch", "autograd")
 def test_compiled_densities_of_scipy(backend):
     stats = scipy.stats
     for f, args in (
@@ -663,8 +664,8 @@ REFUSED = {
     "compiled code": (
         lambda x: scipy.stats._stats._studentized_range_pdf_logconst(x[0], x[1]),
         "numpy_function: scipy.stats._stats._studentized_range_pdf_logconst is compiled code, which takes plain NumPy arrays, "
-        "and that would drop the gradient. Write it with np, give it a derivative with adinterface.differentiate_with, or use "
-        "AutoFiniteDifferences().",
+        "and that would drop the gradient. Write it with np, give it a derivative with adinterface.rules.differentiate_with, "
+        "or use AutoFiniteDifferences().",
     ),
     "a method of an enumeration": (lambda x: Color.RED.value_of(x), "numpy_function: np.asarray(x) makes a plain NumPy array"),
     "nditer with options": (

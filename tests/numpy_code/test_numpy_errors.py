@@ -723,8 +723,8 @@ class Kept:
 """
 NOTE = (
     "This is code of installed_package, which need not be changed. {}Where it writes into its argument, pass it x.copy(). "
-    "adinterface.differentiate_with gives the function that calls it a derivative, and AutoFiniteDifferences() takes it as it "
-    "is."
+    "adinterface.rules.differentiate_with gives the function that calls it a derivative, and AutoFiniteDifferences() takes it "
+    "as it is."
 )
 
 

@@ -12,12 +12,14 @@ import ast
 import contextlib
 import dataclasses
 import doctest
+import importlib
 import importlib.util
 import io
 import os
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -35,6 +37,7 @@ from adinterface_studies.functions.exact import FUNCTIONS, GROUPS
 from adinterface_studies.scenarios import SCENARIOS
 
 import adinterface
+from adinterface.core import contract
 from adinterface.core.contract import registry
 from adinterface.core.contract.auto import BUILT_IN
 
@@ -222,7 +225,7 @@ def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backend
     # Written before a scenario was added, the table would hold another number of them.
     counts = re.findall(r"\d+", table.partition("| `runs` |")[2].partition("\n")[0])
     assert counts == [str(len(SCENARIOS))] * len(BUILT_IN), (
-        "run python -m adinterface_conformance --markdown docs/conformance_table.md"
+        "run python -m adinterface_studies conformance --markdown docs/conformance_table.md"
     )
     assert all(f"`{auto.__name__}()`" in table.splitlines()[0] for auto in BUILT_IN)
     for auto in BUILT_IN:
@@ -263,15 +266,65 @@ def test_each_page_is_in_one_part_of_the_documentation() -> None:
 
 
 def test_api_page_is_complete() -> None:
-    listed = set(re.findall(r"^\.\. auto\w+:: (?:adinterface\.)?(\w+)", (DOCS / "api.md").read_text(), re.M))
-    missing = set(adinterface.__all__) - listed - {"__version__", "tree"}
+    listed = set(re.findall(r"^\.\. auto\w+:: (?:\w+\.)*(\w+)", (DOCS / "api.md").read_text(), re.M))
+    modules = (
+        adinterface,
+        adinterface.rules,
+        adinterface.loops,
+        adinterface.sparse,
+        adinterface.tools,
+        adinterface.fit,
+        contract,
+    )
+    public = {name for module in modules for name in module.__all__}
+    missing = public - listed - {"__version__", "tree", "rules", "loops", "sparse", "tools", "fit", "EXTENSION", "is_sparse"}
     assert not missing, f"docs/api.md lacks {sorted(missing)}"
 
 
+def _examples() -> list[doctest.DocTest]:
+    """The examples in the docstrings of the package."""
+    names = [
+        ".".join(file.relative_to(DOCS.parent).with_suffix("").parts)
+        for file in sorted((DOCS.parent / "adinterface").rglob("*.py"))
+        if re.search(r"^ *>>> ", file.read_text(), re.M)
+    ]
+    modules = [importlib.import_module(name) for name in names]
+    found = [test for module in modules for test in doctest.DocTestFinder(exclude_empty=True).find(module)]
+    return [test for test in found if test.examples]
+
+
+@pytest.mark.parametrize("test", _examples(), ids=lambda test: test.name.rpartition("adinterface.")[2])
+def test_examples_of_docstrings(test: doctest.DocTest) -> None:
+    """They are shown on the API page."""
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=report.append)
+    assert not report, "".join(report)
+
+
+def _prose(page: Path) -> str:
+    """A page without its code, tables and directives."""
+    text = re.sub(r"^(```|:::).*?^(```|:::)$", "", page.read_text(), flags=re.M | re.S)
+    return re.sub(r"^(\s*\||%|\([\w-]+\)=).*$", "", text, flags=re.M)
+
+
+def test_the_documentation_can_be_read() -> None:
+    assert sum(len(_prose(page).split()) for page in [*PAGES, DOCS.parent / "README.md"]) <= 28_000
+
+
 #: Phrases of the old style of this project, for which plain English has a word. Kept by hand.
-RIDDLES = re.compile(
-    r"\b(beside|tells of|goes? on by|of no axes|takes? your word|one behind the other|by way of|dear checks?)\b|"
-    r"\bof (JAX|NumPy|SciPy|torch|autograd)'s\b(?! own)"
+PHRASES = (
+    r"\b(beside|tells? of|goes? on by|of no axes|takes? (your|its) word|one behind the other|by way of|dear checks?|"
+    r"stands? (for|in for|there|where|at)|nobody|somebody|whoever|comes? apart|(is|are) told)\b"
+)
+RIDDLES = re.compile(PHRASES + r"|\bof (JAX|NumPy|SciPy|torch|autograd)'s\b(?! own)")
+#: Folders whose docstrings and comments are in plain English, too.
+PLAIN = (
+    *[
+        f"adinterface/{folder}"
+        for folder in ("core", "doors", "fit", "numpy_code", "rules", "scipy", "sparse", "spread", "tools")
+    ],
+    "backends",
+    "conformance/adinterface_conformance",
 )
 
 
@@ -289,4 +342,18 @@ def test_error_messages_are_in_plain_english(folder: str) -> None:
         for part in [part for error in raised for part in ast.walk(error) if isinstance(part, ast.Constant)]:
             if isinstance(part.value, str) and (found := RIDDLES.search(part.value)):
                 riddles.append(f"{file.name}:{part.lineno}: {found[0]}")
+    assert riddles == []
+
+
+@pytest.mark.parametrize("folder", PLAIN)
+def test_docstrings_and_comments_are_in_plain_english(folder: str) -> None:
+    riddles = []
+    for file in sorted((DOCS.parent / folder).rglob("*.py")):
+        text = file.read_text()
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+        docstrings = [ast.get_docstring(node) or "" for node in nodes]
+        comments = [
+            token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT
+        ]
+        riddles += [f"{file.name}: {found[0]}" for part in [*docstrings, *comments] for found in re.finditer(PHRASES, part)]
     assert riddles == []

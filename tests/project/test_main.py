@@ -15,7 +15,8 @@ OURS = ["AutoJax()", "AutoTorch()", "AutoAutograd()", "AutoFiniteDifferences()"]
 
 STRANGER = """
 from dataclasses import dataclass
-from adinterface import AutoBackend, Backend
+from adinterface import AutoBackend
+from adinterface.core.contract import Backend
 
 @dataclass(frozen=True)
 class AutoStranger(AutoBackend):

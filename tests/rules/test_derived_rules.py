@@ -1,5 +1,6 @@
 """Rules that people need: roots, fixed points, linear systems, hooks, recomputation, stand-ins for derivatives."""
 
+import functools
 from dataclasses import replace
 
 import jax
@@ -19,23 +20,17 @@ from adinterface import (
     AutoTorch,
     Constant,
     array_namespace,
-    checkpoint,
-    fixed_point,
     gradient,
-    gradient_hook,
     hessian,
     jacobian,
-    linear_solve,
     numpy_function,
     prepare,
     pushforward,
-    root,
     rule,
-    scalar_rule,
-    straight_through,
     value_and_gradient,
     value_and_jacobian,
 )
+from adinterface.rules import checkpoint, fixed_point, gradient_hook, linear_solve, root, scalar_rule, straight_through
 
 A = np.array([2.0, 5.0])
 
@@ -195,6 +190,21 @@ def _as(p, beside):
     if isinstance(beside, torch.Tensor):
         return {"w": torch.tensor(p["w"])}
     return {"w": jnp.asarray(p["w"])} if isinstance(beside, jax.Array) else p
+
+
+@each_backend
+def test_a_checkpointed_function_gets_and_gives_other_values_as_they_are(backend):
+    def block(x, number, array, *, name, y):
+        assert (type(number), type(array), name) == (float, np.ndarray, "block")
+        return {"x": x * number + y, "number": number, "array": array, "name": name, "sum": array_namespace(x).sum(x)}
+
+    def loss(f, x, y):
+        result = f(x, 2.0, np.ones(2), name="block", y=y)
+        assert (type(result["number"]), type(result["array"]), result["name"]) == (float, np.ndarray, "block")
+        return array_namespace(x).sum(result["x"]) * result["sum"]
+
+    slopes = [gradient(functools.partial(loss, f), backend, B, 2 * B) for f in (checkpoint(block), block)]
+    assert_tree(*slopes, 10 * rtol_of(backend))
 
 
 def test_checkpoint_keeps_little_for_the_way_back():

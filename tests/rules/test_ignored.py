@@ -18,15 +18,14 @@ from adinterface import (
     diagonal_hessian,
     gradient,
     hessian,
-    ignore_derivatives,
     jacobian,
-    non_differentiable,
     numpy_function,
     prepare,
     pushforward,
     second_derivative,
     value_and_gradient,
 )
+from adinterface.rules import ignore_derivatives, non_differentiable
 
 X = np.array([0.3, 1.2])
 

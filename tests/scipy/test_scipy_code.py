@@ -55,6 +55,10 @@ X = np.array([0.4, 1.3, 2.2])
 
 #: One use of each function; what several have in common is tried with one of them in the modes that cost more.
 FIRST = {use.name: use for use in reversed(USES)}
+#: Second derivatives that take half a second.
+SLOW_TWICE = [
+    "scipy.integrate.dblquad", "scipy.linalg.lu", "scipy.linalg.solve_continuous_are", "scipy.linalg.solve_discrete_are",
+]  # fmt: skip
 #: JAX compiles each: one of each kind.
 ON_JAX = [
     "scipy.linalg.expm", "scipy.linalg.lu", "scipy.linalg.solve_triangular", "scipy.special.stdtr", "scipy.special.jv",
@@ -64,10 +68,18 @@ ON_JAX = [
 
 @pytest.mark.parametrize("use", USES, ids=[f"{n}-{use.name}" for n, use in enumerate(USES)])
 def test_on_torch(use):
-    modes = ("value", "reverse", "second order") if use is FIRST[use.name] else ("value", "reverse")
+    second = use is FIRST[use.name] and use.name not in SLOW_TWICE
+    modes = ("value", "reverse", "second order") if second else ("value", "reverse")
     outcomes = table.run([use], AutoTorch(), modes=modes)
     assert [str(outcome) for outcome in outcomes if not outcome.good] == []
     assert len(outcomes) == len(modes)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", SLOW_TWICE)
+def test_slow_second_derivatives_on_torch(name):
+    (outcome,) = table.run([FIRST[name]], AutoTorch(), modes=("second order",))
+    assert outcome.good, outcome
 
 
 @pytest.mark.parametrize("name", FIRST)
@@ -494,6 +506,7 @@ def numbers_of(ufunc):
     return kinds[-1] if ufunc.nout == 1 and kinds else None
 
 
+@pytest.mark.sweep
 @pytest.mark.filterwarnings("ignore")
 def test_no_slope_of_special_functions_is_wrong_at_parameters_that_nobody_has_in_mind():
     """Each at ten points of odd numbers, by each of its arguments; NaN, and what is refused, says that there is none."""

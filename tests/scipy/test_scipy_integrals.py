@@ -8,7 +8,7 @@ import pytest
 import scipy.integrate
 import scipy.stats
 import torch
-from backends_table import each_engine
+from backends_table import each_engine, every_run
 
 from adinterface import (
     AutoAutograd,
@@ -52,7 +52,7 @@ def test_a_derivative_that_is_less_smooth_than_the_integrand(backend, f):
     assert gradient(f, backend, 1.0)[0] == pytest.approx(OF_POWER[0], rel=1e-10)
 
 
-@each_engine
+@every_run("autograd")
 def test_second_derivatives_have_nodes_of_their_own(backend):
     f = numpy_function(power)
     assert hessian(f, backend, 1.0) == pytest.approx(OF_POWER[1], rel=1e-10)
@@ -89,7 +89,7 @@ def _exactly(a, b, c):
     return mpmath.sin(mpmath.quad(lambda t: t ** (a - 1) * mpmath.cos(b * t), [0.1 * b, c]))
 
 
-@each_engine
+@every_run("torch", "autograd")
 def test_limits_args_and_captured_parameters_together(backend):
     f, at = numpy_function(of_limits_and_parameters), np.array([1.0, 0.5, 1.3])
     units = np.eye(3, dtype=int)
@@ -121,7 +121,7 @@ def test_infinite_limits(backend):
     assert hessian(f, backend, 0.7) == pytest.approx(0.375 * np.sqrt(np.pi) * 0.7**-2.5, rel=1e-9)
 
 
-@each_engine
+@every_run("torch")
 def test_a_distribution_that_integrates_its_density(backend):
     f = numpy_function(lambda z: scipy.stats.gausshyper.cdf(0.4, z, 2.0, 1.5, 0.7), deep=True)
     density = lambda t, z: t ** (z - 1) * (1 - t) * (1 + 0.7 * t) ** -1.5

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import scipy.interpolate
-from backends_table import each_engine
+from backends_table import each_engine, every_run
 
 from adinterface import (
     AutoAutograd,
@@ -108,7 +108,7 @@ def test_curves_are_those_of_scipy(what, backend):
 SOME = ["a basis", "an integral over periods", "extrema", "pieces of a spline"]
 
 
-@each_engine
+@every_run("torch", "autograd")
 @pytest.mark.parametrize("what", SOME)
 def test_second_derivatives(what, backend):
     case = CASES[what]

@@ -28,11 +28,11 @@ from adinterface import (
     hessian,
     jacobian,
     prepare,
-    sparsity,
 )
 from adinterface.core.operators.prepare import Prepared
 from adinterface.doors.namespaces import uses
 from adinterface.doors.namespaces.use import Use
+from adinterface.sparse import sparsity
 from adinterface.sparse.detect_trace import traced_pattern
 from adinterface.sparse.operators import SparseOperation
 from adinterface.sparse.traced import Traced

@@ -21,7 +21,6 @@ from adinterface import (
     NotDifferentiableError,
     SecondOrder,
     SparsityError,
-    SparsityPattern,
     array_namespace,
     batched,
     gradient,
@@ -29,10 +28,10 @@ from adinterface import (
     jacobian,
     numpy_function,
     prepare,
-    sparsity,
     value_and_jacobian,
     value_gradient_and_hessian,
 )
+from adinterface.sparse import SparsityPattern, sparsity
 
 X = np.array([0.7, -1.3, 0.4, 2.1, 0.9, -0.6])
 OPERATORS = (jacobian, value_and_jacobian, hessian, value_gradient_and_hessian)

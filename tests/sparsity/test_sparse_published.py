@@ -5,17 +5,8 @@ import pytest
 from adinterface_studies.sparse_published import PUBLISHED
 from backends_table import each_backend
 
-from adinterface import (
-    AutoAutograd,
-    AutoFiniteDifferences,
-    AutoJax,
-    AutoSparse,
-    SecondOrder,
-    hessian,
-    jacobian,
-    prepare,
-    sparsity,
-)
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoSparse, SecondOrder, hessian, jacobian, prepare
+from adinterface.sparse import sparsity
 
 pytestmark = pytest.mark.sweep
 

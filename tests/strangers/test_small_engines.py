@@ -108,7 +108,8 @@ def _close(numbers):
 def test_a_stranger_is_sparse_without_a_line_of_its_own(engine, auto, run):
     run(f"""
         import numpy as np
-        from adinterface import AutoSparse, array_namespace, hessian, jacobian, prepare, sparsity
+        from adinterface import AutoSparse, array_namespace, hessian, jacobian, prepare
+        from adinterface.sparse import sparsity
         from adinterface_{engine.removesuffix("num")} import {auto}
 
         def f(x):

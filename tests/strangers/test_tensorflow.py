@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adinterface import BackendError, Each, batched, explain, gradient, hessian, prepare, tree, value_and_gradient, while_loop
+from adinterface import BackendError, Each, batched, explain, gradient, hessian, prepare, tree, value_and_gradient
+from adinterface.rules.loops import while_loop
 
 tf = pytest.importorskip("tensorflow", reason="TensorFlow is installed by `make strangers` alone")
 engine = pytest.importorskip("adinterface_tensorflow", reason="`make strangers` installs the engine")

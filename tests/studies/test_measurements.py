@@ -74,7 +74,7 @@ def test_loops_are_measured_beside_those_written_by_hand(capsys):
 @pytest.mark.parametrize("program", [row[2] for row in LOOPS], ids=[row[0] for row in LOOPS])
 def test_the_loops_are_those_of_the_yardstick(program, auto):
     yardstick = yardsticks.find(auto.name)
-    ours = program(40, yardstick.namespace, adinterface.scan)
+    ours = program(40, yardstick.namespace, adinterface.loops.scan)
     theirs = yardstick.transform(
         "ndarray", "gradient", program(40, yardstick.namespace, by_hand(auto.name, yardstick.namespace)).scalar, True
     )

@@ -5,18 +5,9 @@ import pytest
 import scipy.special
 from backends_table import each_engine
 
-from adinterface import (
-    AutoAutograd,
-    AutoFiniteDifferences,
-    AutoTorch,
-    BackendError,
-    array_namespace,
-    check_rule,
-    differentiate_with,
-    ignore_derivatives,
-    rule,
-    scalar_rule,
-)
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoTorch, BackendError, array_namespace, rule
+from adinterface.rules import differentiate_with, ignore_derivatives, scalar_rule
+from adinterface.tools import check_rule
 
 X, Y = np.array([0.3, 1.2]), np.array([2.0, 0.5])
 

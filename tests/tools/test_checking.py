@@ -20,12 +20,12 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     Constant,
-    GradientCheck,
     OutputError,
     array_namespace,
     check_gradient,
     gradient,
 )
+from adinterface.tools import GradientCheck
 from adinterface.tools.check_gradient import Look, between, kink_among
 
 RANDOM = np.random.default_rng(0)

@@ -1,5 +1,6 @@
 """`compare`: results, differences with their paths, times, evaluations, memory and errors of several backends."""
 
+import importlib
 import math
 import re
 import subprocess
@@ -131,7 +132,8 @@ def test_an_error_is_data():
 
 
 def test_a_missing_engine_is_data(monkeypatch):
-    monkeypatch.setattr("adinterface.tools.compare.find", lambda auto: (_ for _ in ()).throw(MissingEngineError("gone")))
+    module = importlib.import_module("adinterface.tools.compare")  # `tools.compare` is the function
+    monkeypatch.setattr(module, "find", lambda auto: (_ for _ in ()).throw(MissingEngineError("gone")))
     assert str(compare(gradient, loss, [AutoJax()], MODEL, X)).endswith("AutoJax()  MissingEngineError: gone")
 
 

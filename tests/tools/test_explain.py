@@ -11,8 +11,6 @@ from adinterface import (
     AutoTorch,
     Constant,
     Each,
-    Explanation,
-    LeafReport,
     NotDifferentiableError,
     SecondOrder,
     array_namespace,
@@ -30,6 +28,7 @@ from adinterface import (
     second_derivative,
     value_and_gradient,
 )
+from adinterface.tools import Explanation, LeafReport
 
 X = np.array([0.3, 0.7, 1.1])
 STACK = np.stack([X, X + 1.0])

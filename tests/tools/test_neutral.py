@@ -15,8 +15,8 @@ from adinterface import (
     BackendError,
     MissingEngineError,
     array_namespace,
-    check_neutral,
 )
+from adinterface.tools import check_neutral
 
 X = {"a": np.array([1.0, 2.0, 3.0]), "n": 2}
 CAPTURED = np.array([1.0, 2.0, 3.0])

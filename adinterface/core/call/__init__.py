@@ -1,4 +1,4 @@
-"""One call: from the user's arguments to native arrays, and from an engine's results back to the arguments' form.
+"""One call: from the user's arguments to native arrays, and from an engine's results to the arguments' structure.
 
-It may import everything but operators and tools; data flows one way through it, and nothing here knows an operator.
+Data flows one way. May import everything in the core except operators and tools; nothing here names an operator.
 """

@@ -1,4 +1,4 @@
-"""A call in which some arrays have one more axis, over the entries of which an operator is repeated."""
+"""Batched calls: some arrays have a leading axis, and an operator is repeated over its entries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ANOTHER = "There is one axis; for another, call batched inside f."
 
 
 class BatchedPlan(Plan):
-    """A plan that knows which slots have the axis."""
+    """A plan that records which slots have the leading axis."""
 
     def _see_markers(self, values: Sequence[Any]) -> None:
         if any(holds(structure, DUPLICATED) for structure in (*self.structures, *self.keywords.values())):
@@ -29,7 +29,7 @@ class BatchedPlan(Plan):
                 "gradient of a mean over the entries with Duplicated."
             )
         self.duplicated = ()
-        #: Of every slot, whether it has the axis, and how long that is; None if no slot has.
+        #: For every slot, whether it has the axis; and the length of the axis, or None if no slot has it.
         self.each: list[bool] = []
         self.count: int | None = None
         places = [*[(f"args[{i}]", structure) for i, structure in enumerate(self.structures)], *self.keywords.items()]
@@ -50,7 +50,7 @@ class BatchedPlan(Plan):
                         f"batched: everything in Each(...) must have the same leading axis, but that of {place} has length "
                         f"{shape[0]}, and that of {first} {self.count}."
                     )
-        #: How many numbers are differentiated at one entry.
+        #: The count of numbers that one entry differentiates.
         shapes = [
             (slot.library.shape(value), each)
             for slot, value, each in zip(self.slots, values, self.each)
@@ -59,7 +59,7 @@ class BatchedPlan(Plan):
         self.inputs = sum(math.prod(shape[1:] if each else shape) for shape, each in shapes)
 
     def _shape_of_stack(self, n: int, value: Any, path: str) -> tuple[int, ...] | None:
-        """The shape of what is marked; None for what stays as it is: strings, functions, integers inside trees."""
+        """The shape of a marked value; None for strings, functions and integers inside trees, which have no axis."""
         slot = self.slots[n]
         if slot.library is PYTHON:
             raise TreeError(
@@ -85,7 +85,7 @@ class BatchedPlan(Plan):
 
 
 def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str, bool]]:
-    """The path of every slot, and whether it stands in Each."""
+    """The path of every slot, and whether it is inside an Each."""
     if not isinstance(structure, Node):
         yield path, marked
         return
@@ -105,7 +105,7 @@ def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str
 
 
 class _EachMatch(Match):
-    """Tangents that may stand in Each or not, whatever the arguments do."""
+    """Tangents that may be in an Each or not, independent of the arguments."""
 
     def walk(self, structure: Structure, other: Any, path: str) -> Iterator[tuple[str, Structure, Any]]:
         if isinstance(structure, Node) and structure.type is EACH:
@@ -124,7 +124,7 @@ class _EachMatch(Match):
 
 
 def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: str | None) -> Arrays:
-    """A native stack of tangents for each active leaf of the call, whose leaves are native already."""
+    """A native stack of tangents for each active leaf of the call, after `enter`."""
     if stacked:
         raise TypeError(
             "batched: push.stacked has no place for a second axis next to that of the entries. Call push for each of the stack."
@@ -153,7 +153,7 @@ def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: s
 
 
 class BatchedCall(Call):
-    """A call whose results have the axis in front."""
+    """A call whose results have the leading axis."""
 
     __slots__ = ()
 

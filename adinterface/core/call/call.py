@@ -1,4 +1,4 @@
-"""What one call holds: its values, the memory that its results must not overlap, and how results get their form."""
+"""The values of one call, the memory that its results must not overlap, and the presentation of results."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from .plan import Plan
 
 
 class Call:
-    """The values of one call of an operator, by its plan.
+    """The values of one call of an operator, with its plan.
 
     Data flows one way: values -> `enter` -> the engine -> `gradients`, `present` -> results on the arguments' structure.
     """
 
     __slots__ = ("f", "form", "native", "plan", "taken", "values")
 
-    #: What makes a user's tangents native in this kind of call, if not what does as a rule: of the call, the tangents, whether
-    #: they are stacks, and what messages call the only one.
+    #: Converts tangents in this kind of call, in place of the default: takes the call, the tangents, whether they are stacks,
+    #: and the name of a single tangent in messages.
     native_tangents: ClassVar[Callable[[Any, Sequence[Any], bool, str | None], Arrays] | None] = None
 
     def __init__(self, plan: Plan, values: Sequence[Any], f: Callable[..., Any]):
         self.plan, self.values, self.f = plan, values, f
-        #: The memory of what went in and of the results so far.
+        #: The memory of the inputs and of the results so far.
         self.taken: set[int] = set()
-        #: The native leaves, which tangents must resemble.
+        #: The native leaves, whose shapes and dtypes tangents must have.
         self.native: Arrays = ()
-        #: How the code that called takes an engine's array that stands for no such of its own.
+        #: The form in which calling NumPy code takes arrays, see `ambient`; None outside of such code.
         self.form = now().form
 
     def again(self) -> Call:
-        """This call for one more result of its own: a map that outlives it is applied."""
+        """This call with a memory of its own, for one application of a map that outlives the call."""
         new = type(self)(self.plan, self.values, self.f)
         new.native, new.taken, new.form = self.native, set(self.taken), self.form
         return new
@@ -52,16 +52,16 @@ class Call:
         return nullcontext() if scope is None else scope
 
     def enter(self) -> Arrays:
-        """The active leaves as arrays of the engine (or of their own library, if the engine takes any)."""
+        """The active leaves as the engine's arrays (or unconverted, if the engine takes any library)."""
         self.native = self.plan.enter(self.values, self.taken)
         return self.native
 
     def enter_carried(self) -> Sequence[Any]:
-        """What f gets beside the active leaves, in the order of its slots."""
+        """The carried values of f, in the order of their slots."""
         return self.plan.enter_carried(self.values, self.taken)
 
     def take(self, array: Any) -> None:
-        """Note that results must not overlap this array."""
+        """Record that results must not overlap this array."""
         handler = self.plan.backend.library or handler_of(array)
         if isinstance(handler, Library):
             key = handler.memory(array)
@@ -71,7 +71,7 @@ class Call:
     # results
 
     def gradients(self, native: Sequence[Any]) -> tuple[Any, ...]:
-        """The engine's gradients as a tuple of trees: the type, dtype and device of each leaf."""
+        """The engine's gradients as a tuple of trees, with each leaf's type, dtype and device."""
         plan, taken = self.plan, self.taken
         results: Sequence[Any] = native
         if plan.leave is not None:
@@ -90,21 +90,21 @@ class Call:
         return results
 
     def restore(self, active: int, gradient: Any) -> Any:
-        """One of the engine's gradients as an array like its leaf, in a way that serves any array."""
+        """One of the engine's gradients as an array like its leaf; works for any array."""
         n = self.plan.active[active]
         library: Any = self.plan.slots[n].library
         return library.restore(gradient, library_of_array(gradient), self.values[n], self.plan.dtypes[active], self.taken)
 
     def blocks(self, native: Sequence[Any]) -> tuple[Any, ...]:
-        """A tuple of trees, as `gradients`, of arrays that need not have the leaves' shapes: a number becomes an array."""
+        """A tuple of trees, as `gradients`, whose arrays may have other shapes than the leaves; a number becomes an array."""
         return self.plan.gradients([self.present(block) for block in native], self.values)
 
     def square(self, rows: Sequence[Sequence[Any]]) -> Any:
-        """The first argument's tree of its trees, from one row of arrays for each of its leaves."""
+        """The first argument's tree of trees of its own structure, from one row of arrays for each of its leaves."""
         return self.plan.gradients([self.blocks(row)[0] for row in rows], self.values)[0]
 
     def present(self, result: Any) -> Any:
-        """A result without a leaf's shape, in the library of the first differentiated array."""
+        """A result that has no leaf's shape, in the library of the first differentiated array."""
         plan = self.plan
         if plan.present is not None:
             presented = plan.present(result, self.taken)
@@ -112,10 +112,10 @@ class Call:
                 return self._in_form(presented, plan.result_library)
         source = library_of_array(result)
         if source.compiles_other and kind(source.dtype(result)) == "other":
-            return result  # it has no form in another library
+            return result  # other libraries cannot represent it
         if plan.python_result and source.shape(result) == () and not source.traced(result):
             number: Any = source.to_numpy(result)
-            return float(number) if type(number) is np.float64 else number.item()  # `item` takes ten times as long there
+            return float(number) if type(number) is np.float64 else number.item()  # `item` takes ten times as long
         target = plan.result_library
         if target is not source and target.name == source.name:
             target = source
@@ -127,7 +127,7 @@ class Call:
         return self._in_form(presented, plan.result_library)
 
     def _in_form(self, result: Any, wanted: Any) -> Any:
-        """A result as the code that called takes it: a tracer where numbers or NumPy's arrays went in is none of its own."""
+        """A result as the calling NumPy code takes arrays, if the arguments were NumPy arrays or Python numbers."""
         return result if self.form is None or (wanted is not NUMPY and wanted is not PYTHON) else self.form(result)
 
     def tangent(self, structure: Structure, native: Sequence[Any]) -> Any:
@@ -135,7 +135,7 @@ class Call:
         return build_gradient(structure, iter([self.present(tangent) for tangent in native]))
 
     def warn_imprecise(self, found: Sequence[Accuracy]) -> None:
-        """Tell the user which of these derivatives are less exact than they should be."""
+        """Warn which derivatives are less exact than they should be."""
         for each in found:
             for leaf in each.leaves:
                 if leaf.doubtful:

@@ -1,4 +1,4 @@
-"""Cotangents and tangents that a user gives: checked against the tree they must match, and made native."""
+"""Cotangents and tangents from the user: checked against the tree that they must match, and made native."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .plan import Plan
 
 
 def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, name: str | None = None) -> Arrays:
-    """One native tangent for each active leaf of the call, whose leaves are native already.
+    """One native tangent for each active leaf of the call, after `enter`.
 
-    name: what messages call the only tangent. Raises TreeError, naming the path, for one that does not match.
+    name: the name of a single tangent in messages. Raises TreeError, naming the path, for a tangent that does not match.
     """
     plan = call.plan
     if call.native_tangents is not None:
@@ -42,7 +42,7 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
 
 
 def require_one_each(plan: Plan, tangents: Sequence[Any]) -> None:
-    """As many tangents as there are arguments."""
+    """Check that there are as many tangents as arguments."""
     if len(tangents) != len(plan.structures):
         raise TreeError(
             f"{plan.operator}: there are {len(plan.structures)} arguments, so there must be as many tangents, "
@@ -60,7 +60,7 @@ class Match(Matcher):
     def __init__(self, backend: Backend, arrays: Arrays, what: str, stacked: bool = False):
         self.backend, self.what, self.stacked = backend, what, stacked
         self.expected: Iterator[Any] = iter(arrays)
-        #: Each native array, and what the user gave for it.
+        #: Each native array with the user's array for it.
         self.pairs: list[tuple[Any, Any]] = []
         self.count: int | None = None
 
@@ -115,13 +115,13 @@ class Match(Matcher):
         return self.converted(array, given, path)
 
     def converted(self, array: Any, given: Any, path: str = "a tangent") -> Any:
-        """What a user gave, which fits, as an array like this native one."""
+        """A user's array, already checked, converted to the library of this native array."""
         if type(given) is type(array) and given.dtype == array.dtype:
             return given
         library, handler = library_of(self.backend, array), handler_of(given, scan=False)
         assert isinstance(handler, Library)
         if handler is not library and handler.traced(given):
-            if handler is self.backend.library:  # an array of its own where nothing else of the call is followed
+            if handler is self.backend.library:  # copied where nothing else of the call records its memory
                 return handler.asarray(given, dtype=library.dtype(array))
             raise ConversionError(
                 f"{path} is traced by {handler.name} ({type(given).__name__}), and {type(self.backend.auto).__name__} cannot "
@@ -133,7 +133,7 @@ class Match(Matcher):
     @staticmethod
     def _check_dtype(expected: str, handler: Library, given: Any, path: str, numbers: bool = False) -> None:
         dtype = handler.dtype(given)
-        if numbers:  # Python's own, which take the dtype that is expected
+        if numbers:  # Python numbers take the expected dtype
             dtype = {"float64": "float", "complex128": "complex"}.get(dtype, dtype)
         if dtype in ("float", "int") or kind(dtype) in ("integer", "bool"):
             return

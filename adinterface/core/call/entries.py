@@ -1,4 +1,4 @@
-"""A computation for each entry of some stacks: by the engine in one evaluation, or one after another."""
+"""A computation for each entry of some stacks: by the engine in one evaluation, or one by one."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def for_each(
 ) -> Results:
     """`compute(*entries)` for each entry of those arrays that are stacks, with its results stacked.
 
-    backends: all that take part; the arrays are those of the first. each: of every array, whether it is a stack; the others are
-    the same for all entries. numbers: how many come out of one entry, by which memory is shared out.
+    backends: all that take part; the arrays belong to the first. each: whether each array is a stack; the others are shared
+    by all entries. numbers: how many numbers one entry returns, which bounds the chunk size.
     """
     backend = backends[0]
     stacks = [array for array, stacked in zip(arrays, each) if stacked]
     count = library_of(backend, stacks[0]).shape(stacks[0])[0]
-    if count == 0:  # one entry of zeros tells the shapes
+    if count == 0:  # one entry of zeros shows the shapes
         one = [
             full_like(backend, zero_entry(backend, array), 0.0, 1) if stacked else array for array, stacked in zip(arrays, each)
         ]
@@ -64,7 +64,7 @@ def for_each(
 
 
 def _chunk(backend: Backend, stacks: Sequence[Any], count: int, numbers: int) -> int:
-    """How many entries are computed at a time: so many that what goes in and comes out fits the budget of seeds."""
+    """How many entries are computed at a time, so that their inputs and outputs fit the budget of seeds."""
     if backend.chunk_size is not None:
         return min(count, backend.chunk_size)
     own = sum(int(np.prod(library_of(backend, stack).shape(stack)[1:], dtype=np.int64)) for stack in stacks)
@@ -72,8 +72,8 @@ def _chunk(backend: Backend, stacks: Sequence[Any], count: int, numbers: int) ->
 
 
 def _joined(backend: Backend, rows: Sequence[Results]) -> Results:
-    """The results of all entries as one, each array a stack."""
-    if any(type(row) is Aux and row.form is None for row in rows):  # that nothing depends on, perhaps at some entries only
+    """The results of all entries as one, with each array stacked."""
+    if any(type(row) is Aux and row.form is None for row in rows):  # some outputs may depend on no argument
         connected = any(type(row) is not Aux for row in rows)
         joined = _joined(backend, [row.arrays if type(row) is Aux else row for row in rows])
         return joined if connected else Aux(joined)
@@ -103,7 +103,7 @@ def _joined_forms(forms: Sequence[OutputStructure]) -> OutputStructure:
 
 
 def with_axis(results: Results, call: Call) -> Results:
-    """The results in which Python's own numbers, which no engine has stacked, are arrays too."""
+    """The results with an axis on Python numbers too, which no engine has stacked."""
     result: list[Any] = []
 
     def filled(place: Any) -> Any:
@@ -138,16 +138,16 @@ def _mapped(results: Results, change: Callable[[Any], Any]) -> Results:
     return change(results)
 
 
-#: How often f is evaluated again where the generators have changed. A thread that draws now and then misses one of these.
+#: How often f is evaluated again if a generator has changed. A thread that draws now and then leaves one of these unchanged.
 _AGAIN = 10
 
 
 def _without_draws(evaluate: Callable[[], Results]) -> Results:
-    """Refuse numbers that f draws outside of the engine, which would be the same for every entry.
+    """Refuse random numbers that f draws outside of the engine, because all entries would share them.
 
-    The generators belong to the process, so another thread may draw, too, as those of a dask worker do. One evaluation that
-    leaves the generators as they are shows that f does not draw. Other threads that draw during each of them are taken for f,
-    which is an error too many, never one too few.
+    The generators belong to the process, so other threads may draw, too (dask workers do). One evaluation that leaves the
+    generators unchanged shows that f does not draw. Other threads that draw during every evaluation cause a false error, never
+    a missed one.
     """
     before = _generators()
     result = evaluate()
@@ -166,6 +166,6 @@ def _without_draws(evaluate: Callable[[], Results]) -> Results:
 
 def _generators() -> tuple[Any, ...]:
     """The states of the generators of NumPy and of Python."""
-    name, keys, *rest = np.random.get_state()  # noqa: NPY002 - whether f used the old one is the question
-    own = sys.modules.get("random")  # which takes long to import, for those who do not use it
+    name, keys, *rest = np.random.get_state()  # noqa: NPY002 - f may have used the legacy generator
+    own = sys.modules.get("random")  # imported only if f's code has imported it: the import is slow
     return name, np.asarray(keys).tobytes(), rest, None if own is None else own.getstate()

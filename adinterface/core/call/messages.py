@@ -1,4 +1,4 @@
-"""What messages say of a call: its places, its values in a few words, and warnings at the user's line."""
+"""The words of messages: the places of a call, values in a few words, and warnings at the user's line."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .passages import Slot
 
 
 class Place(NamedTuple):
-    """One place of the arguments, for messages."""
+    """One place in the arguments, for messages."""
 
     path: str
     value: str
     #: Why it has no gradient.
     note: str
-    #: What is known of its leaf, and its dtype, if it is differentiated.
+    #: The leaf's slot and dtype, if it is differentiated.
     slot: Slot | None = None
 
 
 def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]) -> Iterator[Place]:
-    """Every place of some arguments, with what a message says of it.
+    """Every place of some arguments, with its description.
 
     slots: each slot with its value, in order.
     """
@@ -58,7 +58,7 @@ def nothing_differentiable(operator: str, structures: Sequence[Structure], slots
 
 
 def require_function(caller: str, f: Any) -> None:
-    """Raises TypeError, and says what to write, for what cannot be called."""
+    """Raise TypeError, with a remedy, for an f that cannot be called."""
     if callable(f):
         return
     seen = "None" if f is None else f"the backend {type(f).__name__}" if isinstance(f, AutoBackend) else describe(f)
@@ -95,7 +95,7 @@ def _short(value: Any) -> str:
 
 
 def warn_disconnected(operator: str) -> None:
-    """Tell the user that every gradient is zero."""
+    """Warn that every gradient is zero."""
     warnings.warn(
         f"{operator}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
         f"Only what is computed inside f, from the arguments that f receives, is differentiated: a number made by float(x), "
@@ -106,7 +106,7 @@ def warn_disconnected(operator: str) -> None:
 
 
 def warn_imprecise(operator: str, names: Sequence[str], found: Sequence[Accuracy]) -> None:
-    """Tell the user which derivatives are less exact than they should be, and there are some. names: of the leaves."""
+    """Warn which derivatives are less exact than they should be, if there are any. names: of the leaves."""
     doubtful = {leaf.leaf: leaf.relative for each in found for leaf in each.leaves if leaf.doubtful}
     shown = [f"{names[leaf] if leaf >= 0 else 'this direction'} ({relative:.1g})" for leaf, relative in doubtful.items()]
     more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""

@@ -1,8 +1,9 @@
-"""f as an engine sees it, a flat function of native arrays; and what f returned, taken apart and put together again."""
+"""f as the flat function of native arrays that an engine sees; f's value, flattened and rebuilt."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -28,12 +29,12 @@ from ..tree import (
 from .messages import describe, require_function
 from .plan import Plan
 
-#: What an operator differentiates: a real scalar; a real scalar in front of auxiliary results; every floating leaf.
+#: The part of f's value that is differentiated: a real scalar; a real scalar followed by auxiliary values; every floating leaf.
 OutputKind = Literal["scalar", "scalar and aux", "tree"]
 
 
 class OutputStructure:
-    """How f's result is put together: its structure, and for each leaf "output", "aux", or the Python number that it is."""
+    """How f's value is rebuilt: its structure, and for each leaf "output", "aux", or a Python number itself."""
 
     __slots__ = ("places", "structure")
 
@@ -41,7 +42,7 @@ class OutputStructure:
         self.structure, self.places = structure, places
 
     def assemble(self, outputs: Sequence[Any], aux: Sequence[Any], present: Callable[[Any], Any]) -> Any:
-        """What f returned, from its outputs and aux, each leaf presented to the user."""
+        """f's value, from its outputs and aux, with each leaf presented to the user."""
         if self is ALONE.form:
             return present(outputs[0])
         out, other = iter(outputs), iter(aux)
@@ -51,23 +52,23 @@ class OutputStructure:
         return self.structure.build(iter(leaves))
 
 
-#: One array of the engine's own, and nothing beside it.
+#: The structure of a value that is a single array of the engine.
 ALONE = Aux((), OutputStructure(DIFFERENTIATED, ("output",)))
 
 
 class Function:
-    """The flat function that an engine sees: builds f's arguments, calls f, and takes its result apart."""
+    """The flat function that an engine sees: builds f's arguments, calls f, and flattens its value."""
 
     __slots__ = ("carried", "f", "fresh", "held", "is_output", "output", "plan", "tells", "unmarked")
 
     def __init__(self, plan: Plan, f: Callable[..., Any], carried: Sequence[Any], output: OutputKind):
         self.plan, self.f, self.carried, self.output = plan, f, carried, output
         self.held, self.fresh = plan.held, plan.fresh
-        #: Whether f is told what those of its arguments stand for that have no axes.
+        #: Whether the engine records which of f's 0-d arguments are arrays and which are Python numbers.
         self.tells = bool(plan.of_no_axes or (plan.of_python and getattr(f, "asks_for_python_numbers", None) is True))
-        #: Whether the engine does not mark what it traces, so that the core tells it that f is evaluated.
+        #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
         self.unmarked = type(plan.library).traced is Library.traced
-        #: Whether an array of the library of f's arrays is all that may be differentiated.
+        #: Whether only arrays in the library of f's arrays may be differentiated.
         self.is_output = plan.library.is_floating if output == "tree" else plan.library.is_real_scalar
 
     @property
@@ -84,11 +85,11 @@ class Function:
 
     @property
     def of_any_numbers(self) -> Function:
-        """The same for leaves of other dtypes, such as complex ones in place of real ones, whatever it returns."""
+        """This function for leaves of other dtypes, such as complex in place of real, without a check of its value."""
         return Function(self.plan, self.f, self.carried, "tree")
 
     def shipped(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
-        """f itself and what it is to be called with, for a worker; `taken_apart` makes outputs and aux of what it returns."""
+        """f itself with its arguments, for a worker process; `taken_apart` makes outputs and aux of its value."""
         if self.plan.bare:
             return self.f, active, {}
         args, kwargs = self.plan.arguments(active, self.carried)
@@ -99,7 +100,8 @@ class Function:
         state = now()
         if state.form is not None or (self.unmarked and plan.library not in state.evaluating):
             evaluating = (*state.evaluating, plan.library) if self.unmarked else state.evaluating
-            with within(state._replace(form=None, evaluating=evaluating)):  # f is code of its own
+            # f's own code runs without the form of the calling code.
+            with within(state._replace(form=None, evaluating=evaluating)):
                 return self(*active)
         try:
             if self.tells:
@@ -109,14 +111,14 @@ class Function:
             else:
                 args, kwargs = plan.arguments(active, self.carried)
                 result = self.f(*args, **kwargs)
-        except Exception as error:  # raised again as it is
+        except Exception as error:  # raised again, unchanged
             require_function(plan.operator, self.f)
             annotate(plan, error)
             raise
         return self.taken_apart(result)
 
     def _told(self, active: Sequence[Any]) -> Any:
-        """f, told which of its arguments are arrays although they have no axes, and which are Python's numbers."""
+        """Record for f which of its arguments are 0-d arrays and which are Python numbers."""
         plan, both = self.plan, (*active, *self.carried)
         args, kwargs = plan.arguments(active, self.carried)
         arrays, python_numbers = [both[n] for n in plan.of_no_axes], [both[n] for n in plan.of_python]
@@ -124,7 +126,7 @@ class Function:
             return self.f(*args, **kwargs)
 
     def taken_apart(self, result: Any) -> tuple[Arrays, Aux]:
-        """What f returned as outputs and aux."""
+        """f's value as outputs and aux."""
         library, cls = self.plan.library, type(result)
         if cls in library.scalars or (HANDLERS.get(cls) is library and self.is_output(result)):
             return (result,), ALONE
@@ -132,7 +134,7 @@ class Function:
 
 
 def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
-    """A result of f as outputs and aux."""
+    """A value of f as outputs and aux."""
     try:
         return _split(plan, output, result)
     except RecursionError:
@@ -147,11 +149,17 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         if not any(leaf.differentiated for leaf in leaves):
             raise OutputError(f"{plan.operator}: f returned {describe(result)}, in which nothing has a derivative.")
     else:
-        first, rest = result, None
-        held = stood_for(result) if output == "scalar and aux" else None
+        first: Any = result
+        rest: Any = None
+        held: Any = stood_for(result) if output == "scalar and aux" else None
         if isinstance(held, (tuple, dict)) and held:
             rest = held
             first = next(iter(held.values())) if isinstance(held, dict) else held[0]
+        elif is_dataclass(held) and not isinstance(handler_of(held, scan=False), Library):
+            inside: list[Leaf] = []
+            flatten(held, inside, lambda: "the result of f")
+            # The first leaf, and not the first field: a registered dataclass has an order of its own.
+            rest, first = held, inside[0].value if inside else held
         check_scalar(plan.operator, stood_for(first), result)
         if rest is None:
             structure = flatten(first, leaves, lambda: "the result of f")
@@ -171,7 +179,7 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
 
 
 def _carrying(structure: Structure, leaves: Iterator[Leaf], found: list[Leaf], library: Library) -> Structure:
-    """The structure with a place for each array of the engine's that is no number, such as a random key: it may be traced."""
+    """The structure with a place for each engine array that has no numbers, such as a random key: it may be traced."""
 
     def carrying(place: LeafSpec) -> Structure:
         if not isinstance(place, Static):
@@ -185,7 +193,7 @@ def _carrying(structure: Structure, leaves: Iterator[Leaf], found: list[Leaf], l
 
 
 def _apart(plan: Plan, leaf: Leaf) -> Any:
-    """As `_native`; a copy of what no engine traces: f may have captured it, and results overlap nothing of the user's."""
+    """As `_native`, with a copy of an array that no engine traces: f may have captured it, and results must not overlap it."""
     library: Any = leaf.library
     if library is PYTHON or not library.mutable or library.traced(leaf.value):
         return _native(plan, leaf)
@@ -202,7 +210,7 @@ def _native(plan: Plan, leaf: Leaf) -> Any:
 
 
 def check_scalar(operator: str, value: Any, result: Any) -> None:
-    """Refuse what is no real 0-d scalar, and say what to do instead."""
+    """Refuse anything but a real 0-d scalar, with a remedy."""
     handler = handler_of(value, scan=False)
     if type(value) is float:
         return
@@ -215,7 +223,7 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
             problem = describe(result)
             remedy = "For auxiliary results after the scalar use value_and_gradient, with the scalar first"
             if operator == "value_and_gradient":
-                remedy = "Auxiliary results follow the scalar in a tuple, a namedtuple or a dict, with the scalar first"
+                remedy = "Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass, with the scalar first"
             remedy += "; for a tree of arrays use jacobian or pullback."
         raise OutputError(f"{operator}: f must return a real scalar, but returned {problem}. {remedy}")
     shape, dtype = handler.shape(value), handler.dtype(value)
@@ -241,7 +249,7 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
 
 
 def annotate(plan: Plan, error: Exception) -> None:
-    """Add to an error that f raised what its author may not know."""
+    """Add notes to an error that f raised."""
     notes = [plan.backend.note(error)]
     if isinstance(error, (TypeError, IndexError)):
         notes.extend(

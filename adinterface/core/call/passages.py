@@ -1,10 +1,10 @@
-"""How each leaf goes in and how its gradient comes back: functions that are chosen once, when a call is planned."""
+"""How each leaf is converted and how its gradient is converted back: functions that are chosen when a call is planned."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import repeat
-from operator import call, itemgetter
+from operator import call
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,20 +21,20 @@ _PLAIN = frozenset(
 
 
 class Slot(NamedTuple):
-    """What a plan knows of one leaf, or of one value without a gradient."""
+    """A plan's record of one leaf, or of one value without a gradient."""
 
-    #: None for a value that is no leaf.
+    #: None for a value that is not a leaf.
     library: Library | None
     dtype: str
     differentiated: bool
-    #: The class of the object through which f reaches the leaf, if there is one.
+    #: The class of the object that holds the leaf for f, if there is one.
     holder: type | None
-    #: Why a value that is no leaf has no gradient.
+    #: Why a value has no gradient.
     reason: str = ""
 
 
 def entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, copy: bool) -> Enter:
-    """From a leaf like the example to the engine's array, of this dtype if it is given.
+    """The conversion of a leaf like the example to the engine's array, of this dtype if it is given.
 
     With `copy` it shares no memory with the leaf. Raises ConversionError where the engine cannot take such a leaf.
     """
@@ -42,7 +42,7 @@ def entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, c
     assert source is not None
     if slot.holder is not None:
         return _entering_held(backend, slot, example)
-    copy = copy and source.mutable  # nobody can write to the others
+    copy = copy and source.mutable  # other arrays cannot be written to
     if backend.device is None and (source is PYTHON or (not copy and dtype in (None, slot.dtype))):
         own = NUMPY if source is PYTHON else source
         shortest = (target or own).enter(example, source, dtype)
@@ -70,7 +70,7 @@ def _entering_held(backend: Backend, slot: Slot, example: Any) -> Enter:
     assert holder is not None
     if target is source:
         return source.enter(example, source, None) or _noting(source, lambda value: value)
-    if target is None:  # f must not meet the holder itself: it is called many times
+    if target is None:  # f is called many times, so it must not get the holder itself
         return _noting(source, lambda value: source.asarray(value, copy=True))
     raise ConversionError(
         f"The code of {holder.__name__} computes with {source.name} alone, so {backend.auto!r} cannot "
@@ -92,7 +92,7 @@ def _noting(library: Library, convert: Any) -> Enter:
 
 
 def leaving(backend: Backend, slot: Slot, example: Any, dtype: str) -> Leave:
-    """From a gradient to an array like the example, if there is a short way; None leaves it to `restore` of its library."""
+    """A direct conversion of a gradient to an array like the example; None if only `restore` of its library serves."""
     source = slot.library
     assert source is not None
     if backend.device is not None or (source is not PYTHON and slot.dtype != dtype):
@@ -104,13 +104,13 @@ def leaving(backend: Backend, slot: Slot, example: Any, dtype: str) -> Leave:
     if shortest is None:
         return _the_long_way
     if own is NUMPY and type(example) is np.ndarray:
-        return shortest  # it looks for itself
-    # The engine computed with whatever f returned.
+        return shortest  # it checks the result itself
+    # The engine does not convert: it computes with the arrays that f returned.
     return lambda result, taken: shortest(result, taken) if own.owns(result) else None
 
 
 def leaving_all(backend: Backend, slots: Sequence[Slot], examples: Sequence[Any], dtypes: Sequence[str]) -> LeaveAll | None:
-    """As `leaving`, for the gradients of all leaves, if there is a way for all of them at once."""
+    """As `leaving`, for the gradients of all leaves at once."""
     library = backend.library
     if library is None or backend.device is not None:
         return None
@@ -125,36 +125,27 @@ def _the_long_way(result: Any, taken: set[int]) -> None:
 
 
 class Entrance:
-    """How some slots of a call go in: from the values of all slots to the engine's arrays of these."""
+    """The conversion of some slots: from the values of all slots to the engine's arrays of these."""
 
     def __init__(self, library: Library | None, enters: Sequence[Enter], places: Sequence[int]):
-        self.enters = enters
-        #: From the values of all slots to a tuple of those that go in.
-        self.pick = picker(places)
-        #: The others go in as they are.
+        self.enters, self.places = enters, places
+        #: The remaining slots are not converted.
         self.converted = [n for n, enter in enumerate(enters) if enter is not as_it_is]
         same = len({enters[n] for n in self.converted}) == 1 and len(self.converted) == len(enters)
         self.enter_all = library.enter_all(enters[0]) if library is not None and same else None
 
     def __call__(self, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
-        leaves = self.pick(values)
-        if not self.converted or (self.enter_all is not None and self.enter_all(leaves, taken)):
+        if not self.enters:
+            return ()
+        leaves = tuple([values[n] for n in self.places])
+        if not self.converted:
             return leaves
-        return tuple(map(call, self.enters, leaves, repeat(taken)))
-
-
-def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
-    """What takes the values at these places."""
-    if not places:
-        return lambda values: ()
-    if len(places) == 1:
-        (place,) = places
-        return lambda values: (values[place],)
-    return itemgetter(*places)
+        at_once = None if self.enter_all is None else self.enter_all(leaves, taken)
+        return tuple(map(call, self.enters, leaves, repeat(taken))) if at_once is None else at_once
 
 
 def unless_as_they_are(leaves: Sequence[Leave]) -> tuple[Leave, ...] | None:
-    """The ways back of a plan; None if they do nothing."""
+    """The conversions of results; None if all of them are the identity."""
     return None if all(leave is as_it_is for leave in leaves) else tuple(leaves)
 
 
@@ -162,9 +153,9 @@ def unless_as_they_are(leaves: Sequence[Leave]) -> tuple[Leave, ...] | None:
 
 
 def entering_compiled(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, copy: bool, narrowed: bool) -> Enter:
-    """As `entering`, for code that the engine has compiled: it takes plain NumPy arrays, and NumPy numbers, as they are.
+    """As `entering`, for compiled code: plain NumPy arrays and NumPy numbers are passed unconverted.
 
-    narrowed: the call computes with fewer bits than the array has.
+    narrowed: whether the call computes with fewer bits than the array has.
     """
     source = slot.library
     if source is PYTHON and dtype is not None:

@@ -1,4 +1,4 @@
-"""What the arguments of a call decide, whatever their numbers are."""
+"""Plans: what the arguments of a call decide, independent of their numbers."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from .signature import Signature
 
 
 class Plan:
-    """What a call's arguments decide, whatever their numbers are: made once for each signature.
+    """Everything that a call's arguments decide independent of their numbers: made once for each signature.
 
-    `slots` has an entry for each leaf and for each value without a gradient, in the order in which `structures` and
-    `keywords` take them; both have places for them there, so that a plan keeps no argument alive.
+    `slots` has an entry for each leaf and for each value without a gradient, in the order in which `structures` and `keywords`
+    refer to them. Structures hold slots in place of values, so a plan keeps no argument alive.
     """
 
     def __init__(
@@ -63,47 +63,47 @@ class Plan:
         copy: bool = False,
     ):
         self.operator, self.backend = operator, backend
-        #: The numbers of the arguments that are promoted integers, and of those in which something is differentiated.
+        #: The indices of the promoted integer arguments, and of the arguments in which something is differentiated.
         self.promoted: list[int] = []
         self.active_arguments: list[int] = []
-        #: What the call computes with: the arguments' own values, or copies that nobody else can write to.
+        #: Whether the call computes with copies of the arguments.
         self.copy = copy
         values = self._take_apart(args, kwargs)
         self._see_markers(values)
-        #: Whether a call writes into something that it is passed: what f changes, or buffers.
+        #: Whether a call writes into an argument: f's changes, or gradients in buffers.
         self.writes = self.stateful or bool(self.duplicated)
         slots = self.slots
         #: The differentiated slots, and the others.
         self.active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
         self.carried = tuple([n for n, slot in enumerate(slots) if not slot.differentiated])
         self._choose_dtypes()
-        #: The library of f's arrays, and that of results without a leaf's shape: of the first differentiated array.
+        #: The library of f's arrays, and the library of results without a leaf's shape: that of the first differentiated array.
         self.library: Library = backend.library or NUMPY
         libraries = [slots[n].library for n in self.active]
         self.result_library: Library = next((library for library in libraries if library is not PYTHON), NUMPY)  # type: ignore[assignment]
         self.python_result = all(library is PYTHON for library in libraries)
-        #: The short way to that library, where there is one.
+        #: The direct conversion to that library, where there is one.
         self.present = None if backend.library is None or self.python_result else backend.library.present(self.result_library)
-        #: What stands for the arrays of this call where the user's code computes: None, or what makes it of an array.
+        #: Wraps an array in the class that represents one array in the arguments; None if no argument has such a class.
         self.stand_in = next(filter(None, map(_stand_in, [*self.structures, *self.keywords.values()])), None)
         if self.stand_in is not None:
             self.present = None
-        #: The active leaves that f reaches through their holder. One that stands in two places is two variables, so the
+        #: The active leaves that f reaches through the object that holds them. A leaf in two places is two variables, so the
         #: second place gets a copy.
         self.held = frozenset(_held_once([values[n] if slots[n].holder is not None else None for n in self.active]))
-        #: NumPy's arrays without axes, by their places among the active values with the carried ones behind.
+        #: Indices, into active + carried, of 0-d NumPy arrays.
         self.of_no_axes = tuple([k for k, n in enumerate([*self.active, *self.carried]) if _is_of_no_axes(values[n])])
-        #: Python's numbers, by the same places.
+        #: Indices, into active + carried, of Python numbers.
         self.of_python = tuple([k for k, n in enumerate([*self.active, *self.carried]) if type(values[n]) in _PYTHONS])
-        #: Arrays of no numbers, such as strings, which a compiler takes as they are.
+        #: Arrays without numbers, such as strings, which a compiler takes unconverted.
         self.inert = tuple([n for n, slot in enumerate(slots) if slot.library is None and _is_inert(values[n])])
         self._choose_passages(values)
         self._choose_builders()
-        #: How to enter what a call is evaluated in; None if it needs nothing.
+        #: Enters the context of the evaluation; None if there is none.
         self.scope = self._scope()
-        #: The values of the arguments that it was made for, until it is kept.
+        #: The values of the arguments that the plan was made for; None once it is cached.
         self.values: Sequence[Any] = values
-        #: The signature of the arguments that are differentiated, if tangents of that signature need no other check.
+        #: The signature of the differentiated arguments: tangents with that signature need no other check.
         self._active_key: Any = None
 
     # the arguments
@@ -123,9 +123,9 @@ class Plan:
         self.structures = tuple([_slotted(structure, remaining, slots, values) for structure in flat])
         self.keywords = {name: _slotted(structure, remaining, slots, values) for name, structure in words.items()}
         self.slots = tuple(slots)
-        #: Where among them the objects are through which f reaches leaves.
+        #: Indices of the objects through which f reaches leaves.
         self.holders = tuple([n for n, value in enumerate(values) if type(value) is Holder])
-        #: Whether f can write into something that it is passed, and the caller's own must follow.
+        #: Whether f can write into an argument, so that the caller's object must be updated.
         self.stateful = any(node.type.stateful for structure in (*flat, *words.values()) for node in structure.nodes())
         if not self.active_arguments:
             raise NotDifferentiableError(nothing_differentiable(self.operator, self.structures, zip(slots, values)))
@@ -138,14 +138,14 @@ class Plan:
         return structure
 
     def _see_markers(self, values: Sequence[Any]) -> None:
-        """What is said of arguments by wrapping them, beside Constant."""
+        """Check the markers around arguments, other than Constant."""
         places = [*self.structures, *self.keywords.values()]
         if any(holds(structure, EACH) for structure in places):
             raise TypeError(
                 f"{self.operator}: Each(...) marks a leading axis for batched alone. Call batched({self.operator}, f, backend, "
                 f"...), or pass the array itself."
             )
-        #: The numbers of the arguments whose gradients are kept in buffers.
+        #: The indices of the arguments whose gradients are kept in buffers.
         self.duplicated = tuple([i for i, place in enumerate(self.structures) if _is_marked(place, DUPLICATED)])
         if any(node.type is DUPLICATED and node is not place for place in places for node in place.nodes()):
             raise TypeError(
@@ -154,13 +154,13 @@ class Plan:
             )
 
     def shape_of(self, n: int) -> tuple[int, ...]:
-        """The shape of a differentiated slot, as f gets it; until the plan is kept."""
+        """The shape of a differentiated slot, as f gets it; only before the plan is cached."""
         library: Any = self.slots[n].library
         shape: tuple[int, ...] = library.shape(self.values[n])
         return shape
 
     def _choose_dtypes(self) -> None:
-        """Each active leaf's dtype: its own, or for a Python number and a promoted integer the widest of the call."""
+        """Each active leaf's dtype: its own; for a Python number and a promoted integer the widest of the call."""
         dtypes = [slot.dtype for slot in self.slots if slot.library is not None and slot.library is not PYTHON]
         real = widest(dtypes)
         self.dtypes: list[str] = []
@@ -173,7 +173,7 @@ class Plan:
         self.all_dtypes = tuple(dict.fromkeys([*dtypes, *self.dtypes]))
 
     def _precisions(self) -> list[Scoping | None]:
-        """How to enter the scopes in which the engine's arrays keep the dtypes of the call."""
+        """The contexts in which the engine's arrays keep the dtypes of the call."""
         if self.backend.library is not None:
             return [self.backend.library.precision(self.all_dtypes)]
         leaves = [(slot.library, slot.dtype) for slot in self.slots if slot.library is not None]
@@ -183,7 +183,7 @@ class Plan:
         return [library.precision(tuple([dtype for owner, dtype in leaves if owner is library])) for library in libraries]
 
     def _scope(self) -> Scoping | None:
-        """How to enter all that a call is evaluated in: the scope of the backend's options, and those of the dtypes."""
+        """The context of a call: the scope of the backend's options, and those of the dtypes."""
         needed = [scope for scope in (self.backend.scope(), *self._precisions()) if scope is not None]
         if len(needed) <= 1:
             return needed[0] if needed else None
@@ -196,7 +196,7 @@ class Plan:
 
         return together
 
-    # the ways in and back
+    # conversions
 
     def _choose_passages(self, values: Sequence[Any]) -> None:
         backend, slots, copy = self.backend, self.slots, self.copy
@@ -205,15 +205,15 @@ class Plan:
         for n, dtype in zip(self.active, self.dtypes):
             enters.append(entering(backend, slots[n], values[n], dtype, copy=copy))
             leaves.append(leaving(backend, slots[n], values[n], dtype))
-        #: How the active leaves go in, and how the carried values do.
+        #: The conversions of the active leaves, and of the carried values.
         self.enter = Entrance(backend.library, enters, self.active)
         carried = [self._entering_carried(n, values[n]) for n in self.carried]
         self.enter_carried = Entrance(backend.library, carried, self.carried)
-        #: How gradients come back, one by one, or all at once.
+        #: The conversions of gradients: one by one, or all at once.
         self.leave = unless_as_they_are(leaves)
         active = [slots[n] for n in self.active], [values[n] for n in self.active]
         self.leave_all = None if self.leave is None else leaving_all(backend, *active, self.dtypes)
-        #: What is made of the leaves is known to this call alone.
+        #: Whether the native leaves are new arrays that only this call refers to.
         self.fresh = not copy and self.library.adopts_new and all(slots[n].library in (NUMPY, PYTHON) for n in self.active)
 
     def _entering_carried(self, n: int, value: Any) -> Enter:
@@ -221,7 +221,7 @@ class Plan:
         return as_it_is if slot.library is None else entering(self.backend, slot, value, None, copy=self.copy)
 
     def compiled_passages(self, values: Sequence[Any], *, copy: bool) -> tuple[list[Enter], list[Enter]]:
-        """How the active leaves go into compiled code, and the values that are carried along, each on its own."""
+        """The conversions into compiled code of each active leaf and of each carried value."""
         narrow = not any_wide(self.all_dtypes)
 
         def way(n: int, dtype: str | None) -> Enter:
@@ -232,9 +232,9 @@ class Plan:
         return active, [as_it_is if self.slots[n].library is None else way(n, None) for n in self.carried]
 
     def _choose_builders(self) -> None:
-        #: The usual case: each argument is one differentiated array, and there are no keywords.
+        #: Whether each argument is one differentiated array, and there are no keywords.
         self.bare = not self.keywords and not self.of_no_axes and all(place is DIFFERENTIATED for place in self.structures)
-        #: For each slot, its place among the active values followed by the carried ones.
+        #: For each slot, its index into active + carried.
         self.order = sorted(range(len(self.slots)), key=(*self.active, *self.carried).__getitem__)
 
     def arguments(self, active: Sequence[Any], carried: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -250,7 +250,7 @@ class Plan:
         return tuple([structure.gradient(each, holders) for structure in self.structures])
 
     def values_like_arguments(self, tangents: Sequence[Any]) -> Sequence[Any] | None:
-        """The leaves of tangents that have the signatures of the arguments themselves; None for any others."""
+        """The leaves of tangents whose signatures are those of the arguments; None for any others."""
         if self._active_key is None:
             return None
         try:
@@ -261,13 +261,13 @@ class Plan:
         return None if others or signature.key != self._active_key else signature.values
 
     def keep(self, args: Sequence[Any]) -> None:
-        """Forget the first arguments, which must not outlive their call."""
+        """Drop the first arguments: a cached plan must not keep them alive."""
         self.values = ()
         active = [args[i] for i in self.active_arguments]
         if not self.promoted and sum([count_leaves(self.structures[i]) for i in self.active_arguments]) == len(self.active):
             self._active_key = Signature(active, {}).key
 
-    # what an operator asks of its arguments
+    # an operator's requirements
 
     def require_one(self) -> None:
         """Only the first argument may be differentiated."""
@@ -325,7 +325,7 @@ def _is_marked(structure: Structure, marker: NodeType) -> bool:
 
 
 def holds(structure: Structure, marker: NodeType) -> bool:
-    """Whether a node of this type stands anywhere in a structure."""
+    """Whether a structure contains a node of this type."""
     return any(node.type is marker for node in structure.nodes())
 
 
@@ -338,7 +338,7 @@ def _held_once(values: Sequence[Any]) -> Iterator[int]:
 
 
 def _stand_in(structure: Structure) -> Callable[[Any], Any] | None:
-    """What makes of an array the object that stands for one in a structure, if there is such."""
+    """Wraps an array in the class that represents one array in this structure; None if no node is of such a class."""
     for node in structure.nodes():
         if node.type.stands_for_array:
             return partial(_standing, node.type, node.data)
@@ -350,7 +350,7 @@ def _standing(node_type: NodeType, data: Any, array: Any) -> Any:
 
 
 def _slotted(structure: Structure, leaves: Iterator[Leaf], slots: list[Slot], values: list[Any]) -> Structure:
-    """The structure with a slot for every value without a gradient; the leaves and those values in its order."""
+    """The structure with a slot for every value without a gradient; appends the leaves and those values in order."""
 
     def slotted(place: LeafSpec) -> Structure:
         if isinstance(place, Static):
@@ -374,11 +374,11 @@ class Plans:
         self._known: Cache[Plan] = Cache(bound)
 
     def find(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any], Signature | None]:
-        """The plan for such arguments, their values, and their signature; None for what has none, planned in each call."""
+        """The plan for such arguments, their values, and their signature; without a signature (None) nothing is cached."""
         try:
             signature = Signature(args, kwargs)
         except (Unkeyed, AdinterfaceError, RecursionError):
-            plan = self._plan(args, kwargs)  # which raises it with the path
+            plan = self._plan(args, kwargs)  # which raises the error, with its path
             return plan, plan.values, None
         known = self._known.get(signature.key)
         if known is None:

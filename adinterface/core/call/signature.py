@@ -1,4 +1,4 @@
-"""The signature of a call: what of its arguments decides the plan, and the values of the plan's slots, from one walk."""
+"""The signature of a call, which decides its plan, and the values of the plan's slots, from one traversal."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..tree import HANDLERS, Constant, handler_of, holder_of
 
 
 class Signature:
-    """What one walk through the arguments finds.
+    """The result of one traversal of the arguments.
 
-    Raises Unkeyed if something cannot be compared, and what taking the arguments apart raises.
+    Raises Unkeyed for a value that cannot be compared, and the errors of flattening.
     """
 
     __slots__ = ("held", "key", "static", "values")
@@ -24,7 +24,7 @@ class Signature:
     def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any]):
         #: The values in the order of a plan's slots.
         self.values: list[Any] = []
-        #: Where among them static values are: what a compiler takes as it is.
+        #: The indices of static values: a compiler takes them unconverted.
         self.static: list[int] = []
         #: The identities of leaves that f reaches through objects that hold them.
         self.held: list[int] = []
@@ -33,10 +33,10 @@ class Signature:
         for name, value in kwargs.items():
             key.append(name)
             self._walk((value,), key, True)
-        if self.held:  # one leaf in two places is two variables, of which f can reach only one through its holder
+        if self.held:  # a leaf in two places is two variables, and f reaches one through its holder
             first: dict[int, int] = {}
             key.append(tuple(map(first.setdefault, self.held, count())))
-        #: Equal where a plan can be used again.
+        #: The cache key of a plan.
         self.key = tuple(key)
 
     def _walk(
@@ -65,9 +65,10 @@ class Signature:
                     self._static(value, key)
                     continue
                 self.values.append(value)
-                key.append(cls)
-                if handler is not PYTHON:
-                    key.append(handler.signature(value))  # type: ignore[union-attr]
+                if handler is PYTHON:
+                    key.append(cls)
+                else:
+                    key += cls, handler.signature(value)  # type: ignore[union-attr]
                 if held:
                     self.held.append(id(value))
             else:

@@ -1,7 +1,7 @@
-"""What f changes in objects that keep state of their own: found where f runs, written into the caller's objects afterwards.
+"""State that f changes in its arguments: found while f runs, written into the caller's objects afterwards.
 
-f gets private objects around an engine's values. The state that it leaves in them (statistics, counters of random streams)
-is carried out of the engine beside f's value, as any auxiliary result, and written once.
+f gets private objects around the engine's values. The state that f leaves in them (statistics, counters of random streams)
+is returned from the engine as auxiliary results, and written once.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from ..tree import Constant, Leaf, flatten, handler_of
 
 
 class Stateful(NamedTuple):
-    """One object that f can write to, as it is at some moment."""
+    """One object that f can write to, at one moment."""
 
     path: str
     value: Any
     type: NodeType
     children: tuple[Any, ...]
     data: Any
-    #: All that a writable object holds, which f may also change inside a container.
+    #: The whole content of a writable object, which f may also change inside a container.
     leaves: list[Any]
 
 
 class Changing:
-    """f as a function of all that it returns, and what it changed."""
+    """f as a function of its value and its changes."""
 
     def __init__(self, f: Callable[..., Any], operator: str):
         self.f, self.operator = f, operator
@@ -37,7 +37,7 @@ class Changing:
 
 
 class Followed(Changing):
-    """f as a function of the scalar to differentiate, all that f returns, and what it changed."""
+    """f as a function of the scalar to differentiate, its whole value, and its changes."""
 
     def __init__(self, f: Callable[..., Any], operator: str, check: Callable[[str, Any, Any], None]):
         super().__init__(f, operator)
@@ -53,7 +53,7 @@ class Followed(Changing):
 
 
 class Unchanging(Changing):
-    """f for an operator that has no place for what f changes."""
+    """f for an operator that cannot return f's changes."""
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         result, changes = following(self.operator, self.f, args, kwargs)
@@ -70,7 +70,7 @@ class Unchanging(Changing):
 def following(
     operator: str, f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """What f returns, and what it changed, by path."""
+    """f's value, and its changes by path."""
     before = list(stateful(args, kwargs))
     result = f(*args, **kwargs)
     after = list(stateful(args, kwargs))
@@ -99,7 +99,7 @@ def following(
 
 
 def write(operator: str, changes: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Write what f changed into the objects that were passed."""
+    """Write f's changes into the arguments."""
     if not changes:
         return
     targets = {place.path: place for place in stateful(args, kwargs)}
@@ -118,7 +118,7 @@ def write(operator: str, changes: Mapping[str, Any], args: Sequence[Any], kwargs
 
 
 def stateful(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Stateful]:
-    """Every object in the arguments that keeps state, in their order."""
+    """Every object in the arguments that f can write to, in order."""
     for i, arg in enumerate(args):
         yield from _stateful(arg, f"args[{i}]")
     for name, arg in kwargs.items():
@@ -126,7 +126,7 @@ def stateful(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Statefu
 
 
 def held_state(value: Any) -> tuple[Any, ...]:
-    """Of the objects in a tree that hold what is differentiated, what differs after f has changed them."""
+    """The content, for comparison after f, of the objects in a tree that hold differentiated leaves."""
     handler = handler_of(value, scan=False)
     if not isinstance(handler, NodeType):
         return ()

@@ -1,4 +1,27 @@
-"""The ground: what an engine and a container must give, and the values that choose an engine.
+"""The contract: what engines and containers must provide, and the values that choose an engine.
 
-It imports NumPy and nothing else of this package.
+Imports NumPy and nothing else of this package. The names here are public: engines of other packages import them.
 """
+
+from .backend import Aux, Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward, Shortcuts
+from .library import NUMPY, Library, unsupported_dtype
+from .loops import Loops
+from .nodes import NodeType
+from .rules import Point
+
+__all__ = [
+    "NUMPY",
+    "Aux",
+    "Backend",
+    "FlatFunction",
+    "KnownFailure",
+    "Library",
+    "Linearized",
+    "Loops",
+    "NodeType",
+    "Point",
+    "Pullback",
+    "Pushforward",
+    "Shortcuts",
+    "unsupported_dtype",
+]

@@ -1,9 +1,9 @@
-"""The ambient state of the library: what is true of all code that runs meanwhile, and is not passed as an argument.
+"""The ambient state of the library: state of the running code that is not passed as an argument.
 
-Fields whose type is defined in a file that imports this one are `Any`: that file gives them their type.
+Fields whose type is defined in a file that imports this one are `Any`; that file states their type.
 
-`now()` gives the state of this thread, or of this asynchronous task. `with within(now()._replace(record=record)): ...` changes
-it for a block of code. A new thread begins with an empty state. Extensions and engines that need more keep one object each.
+`now()` gives the state of this thread or asynchronous task. `with within(now()._replace(record=record)): ...` changes it
+for a block of code. A new thread begins with an empty state. Extensions and engines that need more keep one object each.
 """
 
 from __future__ import annotations
@@ -13,55 +13,55 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-#: Turns an array of an engine into the object that stands for it in the code that runs; returns other values as they are.
+#: Wraps an engine's array in the class that the running code expects; returns other values unchanged.
 Form = Callable[[Any], Any]
 
 
 class Ambient(NamedTuple):
-    """All of it, as a value that never changes: each scope has its own."""
+    """The whole state, immutable: each scope has its own."""
 
-    #: Where calls and steps are noted, for `explain`, `compare` and the studies: a `Record`, see `record`.
+    #: Records calls and steps, for `explain`, `compare` and the studies: a `Record`, see `record`.
     record: Any = None
-    #: Where an engine that estimates its errors notes them, for the operator that called it: a list of `Accuracy`.
+    #: Collects the estimated errors of an engine, for the operator that called it: a list of `Accuracy`.
     estimates: Any = None
-    #: Where warnings about large estimated errors are collected, for a caller that decides itself whether to warn.
+    #: While set, precision warnings are collected here instead of being issued.
     doubts: list[tuple[float, Callable[[], None]]] | None = None
 
-    #: What `ignore_derivatives` returns while differences evaluate f beside a point: a `Hold`, see `held`.
+    #: What `ignore_derivatives` returns while differences evaluate f near a point: a `Hold`, see `held`.
     hold: Any = None
-    #: Where inner differences note their errors, for the outer differences that evaluate f; a type of the engine.
+    #: Collects the errors of inner differences, for the outer differences that evaluate f; an engine defines the type.
     level: Any = None
 
-    #: The `Library` of the engine that differentiates the rule which is being computed, if its other arrays are NumPy arrays:
-    #: a rule gets arrays that are differentiated and others, and its namespace must take both.
+    #: While a rule runs: the `Library` of the engine that differentiates it, if its carried arrays are NumPy arrays. A rule
+    #: gets both, so its namespace must accept both.
     following: Any = None
-    #: Those arguments of f without axes that stand for NumPy arrays, and those that stand for Python numbers: engines have
-    #: one form for these and for NumPy numbers.
+    #: The 0-d arguments of f that represent NumPy arrays, and those that represent Python numbers. An engine uses one type for
+    #: both.
     arrays: Sequence[Any] = ()
     python_numbers: Sequence[Any] = ()
-    #: The form in which the code that runs takes arrays, if it is NumPy code; None if it takes them as they are.
+    #: The class in which running NumPy code takes arrays; None outside of such code.
     form: Form | None = None
 
     #: Each `Library` of an engine that evaluates f and does not mark what it traces, see `Library.traced`.
     evaluating: tuple[Any, ...] = ()
 
-    #: The numbers that decide branches, recorded in a run that is not compiled, assumed while code is compiled: `Decisions`.
+    #: The numbers that decide branches: recorded in an uncompiled run, assumed while code is compiled. See `Decisions`.
     decisions: Any = None
 
-    #: The `id` of each executor of which a worker waits for the code that runs.
+    #: The `id` of each executor whose worker waits for the running code.
     waiting: frozenset[int] = frozenset()
 
 
 _state: ContextVar[Ambient] = ContextVar("adinterface", default=Ambient())  # noqa: B039 - a tuple
 
-#: The present state.
+#: The current state.
 now = _state.get
 #: Change the state, and restore it with the token that `enter` returned. `within` does both.
 enter, leave = _state.set, _state.reset
 
 
 class within:
-    """Runs a block of code in another state."""
+    """Runs a block of code in a given state."""
 
     __slots__ = ("_state", "_token")
 
@@ -76,9 +76,9 @@ class within:
 
 
 class _Wish(threading.local):
-    """Whether code has raised an error that might not occur if its numbers were known.
+    """Whether code has raised an error that known numbers might have avoided.
 
-    It outlives the scope in which it is noted. A context variable could not go back to having no value.
+    It outlives the scope that sets it. A context variable could not be unset.
     """
 
     noted = False
@@ -88,7 +88,7 @@ _wish = _Wish()
 
 
 def wish() -> None:
-    """Note that code which asks for numbers has raised an error."""
+    """Record that code which reads numbers has raised an error."""
     _wish.noted = True
 
 

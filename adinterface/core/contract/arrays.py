@@ -1,4 +1,4 @@
-"""What the core and an engine ask of native arrays: their library, size and kind, and arrays like them."""
+"""Functions on native arrays for the core and the engines: their library, size and kind, and arrays like them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from . import registry
 from .backend import Arrays, Backend
 from .library import NUMPY, PYTHON, Library, complex_of, kind
 
-#: The library of each class of arrays that was asked for.
+#: A cache: the library of each class of arrays.
 _known: dict[type, Library] = {}
 
 
 def library_of_array(array: Any) -> Library:
-    """The library of a number or an array of NumPy, of a loaded engine, or of this package."""
+    """The library of a number, of a NumPy array, or of an array of a loaded engine or an extension."""
     library = _known.get(type(array))
     if library is None:
         library = next(library for library in (NUMPY, PYTHON, *registry.libraries()) if library.owns(array))
@@ -37,7 +37,7 @@ def size_of(backend: Backend, array: Any) -> int:
 
 
 def numbers_of(backend: Backend, array: Any) -> np.ndarray[Any, Any] | None:
-    """The numbers of a native array, traced or not; None where the engine has not computed them yet."""
+    """The numbers of a native array, traced or not; None while the engine has not computed them."""
     library = library_of(backend, array)
     return library.value_under_trace(array) if library.traced(array) else library.to_numpy(array)
 
@@ -54,7 +54,7 @@ def full_like(backend: Backend, array: Any, value: float, count: int | None = No
 
 
 def filled(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any], count: int | None = None) -> Arrays:
-    """The arrays, with zeros like their counterparts where there is None; of stacks, `count` of them."""
+    """The arrays, with zeros like their counterparts in place of None; for stacks, `count` of them."""
     for array in arrays:
         if array is None:
             break
@@ -65,7 +65,7 @@ def filled(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any], count:
 
 
 def cast(backend: Backend, array: Any, dtype: str) -> Any:
-    """The array in this dtype: an engine answers in the widest that met on the way, a result has that of its place."""
+    """The array in this dtype. An engine computes in the widest dtype; a result has the dtype of its place."""
     library = library_of(backend, array)
     return array if library.dtype(array) == dtype else library.asarray(array, dtype=dtype)
 
@@ -76,6 +76,6 @@ def cast_like(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any]) -> 
 
 
 def block_dtype(backend: Backend, output: Any, leaf: Any) -> str:
-    """The dtype of an output's derivative by a leaf, whichever way it is taken: the leaf's own, complex if the output is."""
+    """The dtype of an output's derivative with respect to a leaf: the leaf's, made complex if the output is complex."""
     dtype = library_of(backend, leaf).dtype(leaf)
     return complex_of(dtype) if is_complex(backend, output) and kind(dtype) == "real" else dtype

@@ -1,4 +1,4 @@
-"""Backend values: plain data that says which engine to use and how. The one file of the core that names engines."""
+"""Backend values: plain data that chooses an engine and its options. The only file of the core that names engines."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ COMPILING: list[type[AutoBackend]] = []
 class AutoBackend:
     """Base of all backend values: a frozen dataclass whose fields are the engine's options.
 
-    `name` is the name of the entry point (group `adinterface.backends`) and the import name of the engine. A package
-    that brings an engine of its own derives its value from this class:
+    `name` is the name of the entry point (group `adinterface.backends`) and the import name of the engine. Another package
+    derives its own value from this class:
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class AutoBackend:
     """
 
     name: ClassVar[str]
-    #: The optimisers that the engine's backend brings, by the name of the function that users call.
+    #: The optimisers of the engine's backend, by the name of the function that users call.
     optimisers: ClassVar[tuple[str, ...]] = ()
-    #: The format of the files in which `Prepared.export` writes calls, for messages.
+    #: The format of files that `Prepared.export` writes, for messages.
     exports: ClassVar[str]
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -48,10 +48,10 @@ class AutoBackend:
 
     @classmethod
     def is_compiling(cls) -> bool:
-        """Whether a compiler of the engine traces the code that runs, as `torch.compile` does.
+        """Whether a compiler of the engine is tracing the running code, as `torch.compile` does.
 
-        An engine with such a compiler overrides it, without an import of the engine, and gives `Backend.compiler`. The
-        compiler traces this method too.
+        An engine with such a compiler overrides it, without importing the engine, and defines `Backend.compiler`. The compiler
+        traces this method too.
         """
         return False
 
@@ -77,14 +77,14 @@ class AutoBackend:
                 )
 
     def __repr__(self) -> str:
-        """The value as one writes it, without the options that have their default."""
+        """The call that makes this value, without default options."""
         changed = self.changed_options()
         shown = [option.name for option in fields(self) if option.repr and option.name in changed]
         options = [f"{name}={getattr(self, name)!r}" for name in shown]
         return f"{type(self).__name__}({', '.join(options)})"
 
     def changed_options(self) -> set[str]:
-        """The names of the options that do not have their default."""
+        """The names of the options that differ from their default."""
         return {option.name for option in fields(self) if _is_changed(option, getattr(self, option.name))}
 
     @classmethod
@@ -94,7 +94,7 @@ class AutoBackend:
 
 
 def wrong_option(backend: AutoBackend, option: str, takes: str, has_type: bool) -> TypeError | ValueError:
-    """The error for an option that is not what it takes: a ValueError if its type is right, otherwise a TypeError."""
+    """The error for a wrong option: ValueError for a wrong value, TypeError for a wrong type."""
     error = ValueError if has_type else TypeError
     return error(f"{type(backend).__name__}: {option} must be {takes}, not {getattr(backend, option)!r}.")
 
@@ -122,7 +122,7 @@ class _Ours(AutoBackend):
         return f"pip install 'adinterface[{cls.name}]'"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Without the executor, which belongs to its process. The engine pickles a device, which may not pickle itself."""
+        """Without the executor, which belongs to its process; with the device pickled by the engine."""
         options = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "executor"}
         if options.get("device") is None:
             return _rebuilt, (type(self), options)
@@ -135,7 +135,7 @@ def _rebuilt(cls: type[AutoBackend], options: dict[str, Any], device: bytes | No
 
 
 class MatrixBackend(AutoBackend):
-    """Base of backend values that wrap another one and return matrices of their own kind. No other backend may wrap them."""
+    """Base of backend values that wrap another one and return their own kind of matrix. No other backend may wrap them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,11 +144,10 @@ class AutoJax(_Ours):
 
     mode: `"forward"` (jvp) or `"reverse"` (vjp); None lets the operator choose.
     jit: `prepare` compiles with `jax.jit`; False leaves prepared calls eager, for an f that branches on values.
-    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; None takes as many as
-        need at most 64 MiB of seeds.
-    device: a `jax.Device` or `Sharding` to compute on; None leaves each array where it is.
-    executor: spreads rows or columns of a `jacobian`, and the entries of a `batched` call, over workers, as that of
-        `AutoFiniteDifferences` does, or over the devices of a `jax.sharding.Mesh`.
+    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; None allows 64 MiB of seeds.
+    device: a `jax.Device` or `Sharding` for the computation; None leaves each array on its device.
+    executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers (see
+        `AutoFiniteDifferences`), or on the devices of a `jax.sharding.Mesh`.
     """
 
     name = "jax"
@@ -167,14 +166,14 @@ class AutoTorch(_Ours):
 
     mode: `"forward"` (`torch.func.jvp`) or `"reverse"` (`torch.autograd.grad`; forward derivatives by transposing it,
         which is faster on torch for long chains of small operations); None lets the operator choose.
-    compile: a prepared `gradient` or `value_and_gradient` runs f through `torch.compile`, which compiles its backward
-        pass along with it. Other operators stay as they are: torch cannot differentiate compiled code twice.
-    create_graph: results stay in torch's graph, so that torch can differentiate them again.
-    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; 1 avoids batching
-        altogether; None takes as many as need at most 64 MiB of seeds.
-    device: where to compute (`"cuda"`, `torch.device(...)`); None leaves each tensor where it is.
-    executor: spreads rows or columns of a `jacobian`, and the entries of a `batched` call, over workers, as that of
-        `AutoFiniteDifferences` does.
+    compile: a prepared `gradient` or `value_and_gradient` runs f through `torch.compile`, with its backward pass. Other
+        operators are not compiled: torch cannot differentiate compiled code twice.
+    create_graph: keeps results in torch's graph, so that torch can differentiate them again.
+    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; 1 turns batching off; None
+        allows 64 MiB of seeds.
+    device: the device of the computation (`"cuda"`, `torch.device(...)`); None leaves each tensor on its device.
+    executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers (see
+        `AutoFiniteDifferences`).
     """
 
     name = "torch"
@@ -197,11 +196,11 @@ class AutoTorch(_Ours):
 class AutoAutograd(_Ours):
     """HIPS autograd: NumPy code, on the CPU.
 
-    mode: `"forward"` (forward rules: autograd's where they are right, ours elsewhere; for a function without one, its own
-        reverse rule transposed) or `"reverse"` (forward derivatives by transposing the whole reverse pass); None lets the
+    mode: `"forward"` uses forward rules: those of autograd where they are right, else ours; a function without one
+        transposes its reverse rule. `"reverse"` transposes the whole reverse pass for forward derivatives. None lets the
         operator choose: forward rules for `pushforward` and `derivative`, one transposed reverse pass for `linearize`.
-    executor: spreads rows or columns of a `jacobian`, and the entries of a `batched` call, over workers, as that of
-        `AutoFiniteDifferences` does.
+    executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers (see
+        `AutoFiniteDifferences`).
     """
 
     name = "autograd"
@@ -209,7 +208,7 @@ class AutoAutograd(_Ours):
     executor: Any = field(default=None, repr=False, hash=False)
 
 
-#: How finite differences are taken.
+#: The methods of finite differences.
 DifferenceMethod = Literal["adaptive", "central", "forward", "backward", "complex"]
 
 
@@ -217,25 +216,26 @@ DifferenceMethod = Literal["adaptive", "central", "forward", "backward", "comple
 class AutoFiniteDifferences(_Ours):
     """Finite differences: f is a black box, evaluated around the point.
 
-    method: `"adaptive"`: central slopes at several steps, extrapolated, 4 to 10 evaluations for each real number in the
-        arguments, about 7 on average, with an estimate of the error. `"central"`: two evaluations and a fixed step.
-        `"forward"`, `"backward"`: one evaluation and the value. `"complex"`: the imaginary part of f at an imaginary step
-        (NumPy float64 arguments), guarded by a central difference: three evaluations, or the adaptive ones too where f
-        turns out not to be analytic.
-    order: of accuracy, for the fixed steps: the power of the step with which the error falls. None: 2 for central, 1 for
-        the one-sided.
-    step: relative: fixed steps for a number x are `step * max(1, |x|)` (None: eps^(1/(order+1)), eps that of the leaf's
-        dtype), the first adaptive one is about `step * |x|` (None: 0.06 to 0.1).
-    scale: over what distance f changes; takes the place of |x|, or of max(1, |x|), for every number. None: |x|, and 1 for 0.
-    bounds: `(lowest, highest)`, which no number is moved beyond; None for no bound on that side. Adaptive differences keep
-        to them, and find by themselves where f is not finite.
-    max_evaluations: of one derivative along one direction, beside f at the point, for the adaptive method; at least 4.
-    noise: the relative noise of f's values; `(relative, absolute)` for both. None: the rounding of their dtype, and what
-        the slopes themselves show. See `estimate_noise`.
-    native: a backend such as `AutoJax()`, whose arrays f then receives; None hands f each leaf in its own library.
+    method: `"adaptive"` extrapolates central slopes at several steps, with an estimate of the error; it takes 4 to 10
+        evaluations for each real number in the arguments, about 7 on average. `"central"` takes two evaluations with a fixed
+        step. `"forward"` and `"backward"` take one evaluation and the value. `"complex"` takes the imaginary part of f at an
+        imaginary step (NumPy float64 arguments) and checks it with a central difference: three evaluations, and the adaptive
+        ones too where f is not analytic.
+    order: the order of accuracy of fixed steps: the power of the step with which the error falls. None: 2 for central, 1 for
+        one-sided.
+    step: relative. A fixed step for a number x is `step * max(1, |x|)` (None: eps^(1/(order+1)), with eps of the leaf's
+        dtype). The first adaptive step is about `step * |x|` (None: 0.06 to 0.1).
+    scale: the distance over which f changes, in place of |x| or of max(1, |x|), for every number. None: |x|, and 1 for 0.
+    bounds: `(lowest, highest)`, which no evaluation exceeds; None for no bound on that side. Adaptive differences also detect
+        by themselves where f is not finite.
+    max_evaluations: the limit for one derivative along one direction, without f at the point, for the adaptive method; at
+        least 4.
+    noise: the relative noise of f's values; `(relative, absolute)` for both. None: the rounding of their dtype, and the noise
+        that the slopes show. See `estimate_noise`.
+    native: a backend such as `AutoJax()`, whose arrays f then receives; None gives f each leaf in its own library.
     executor: evaluates f on its workers: a `concurrent.futures.Executor`, a `dask.distributed.Client`, a
-        `joblib.Parallel`, or anything that maps as `map` does. Backends are equal with one and the same executor; a
-        pickled backend comes back without it.
+        `joblib.Parallel`, or any function with the call of `map`. Backends with different executors are not equal; pickling
+        drops the executor.
     """
 
     @classmethod
@@ -287,13 +287,13 @@ class AutoFiniteDifferences(_Ours):
         return bool(options(self) == options(other)) and self.executor is other.executor
 
     def __hash__(self) -> int:
-        cls: Any = type(self)  # every call that is not prepared asks
+        cls: Any = type(self)  # every unprepared call hashes the backend
         return hash((cls, _options_of(cls)(self), id(self.executor)))
 
 
 @functools.cache
 def _options_of(cls: type[AutoFiniteDifferences]) -> Callable[[AutoFiniteDifferences], Any]:
-    """What two such backends must agree in, their executors aside."""
+    """The options that two equal backends share, without their executors."""
     return operator.attrgetter(*[each.name for each in fields(cls) if each.name != "executor"])
 
 
@@ -302,7 +302,7 @@ def _is_number(value: object) -> bool:
 
 
 def _spreads(executor: object) -> bool:
-    if isinstance(executor, type):  # the built-in map is one; a class of executors is none
+    if isinstance(executor, type):  # the built-in map is a type and maps; a class of executors does not
         return callable(executor) and not hasattr(executor, "submit")
     return any(callable(getattr(executor, name, None)) for name in ("submit", "map", "get_executor", "__call__"))
 
@@ -322,10 +322,10 @@ def _are_bounds(bounds: object) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class SecondOrder(AutoBackend):
-    """Two backends for second derivatives: `outer` differentiates the gradient that `inner` gives.
+    """Two backends for second derivatives: `outer` differentiates the gradient that `inner` computes.
 
-    `SecondOrder(AutoJax(mode="forward"), AutoJax(mode="reverse"))` is forward over reverse. Finite differences may
-    stand outside any engine. First-order operators use `inner`.
+    `SecondOrder(AutoJax(mode="forward"), AutoJax(mode="reverse"))` is forward over reverse. Finite differences may be the outer
+    backend of any engine. First-order operators use `inner`.
     """
 
     outer: AutoBackend

@@ -1,4 +1,4 @@
-"""A bounded cache: of more entries than it keeps, the one used longest ago goes first."""
+"""A bounded cache, which drops the least recently used entry first."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Cache(Generic[T]):
         self.bound = bound
         self._known: dict[Hashable, T] = {}
         self._lock = threading.Lock()
-        #: The entry used last with its key: to compare two keys costs less than to hash one.
+        #: The most recent entry with its key: comparing two keys costs less than hashing one.
         self._last: tuple[Hashable, T] | None = None
 
     def __len__(self) -> int:
         return len(self._known)
 
     def get(self, key: Hashable) -> T | None:
-        """The entry, which is now the one used last; None if there is none."""
+        """The entry, which becomes the most recent one; None if there is none."""
         last = self._last
         if last is not None and last[0] == key:
             return last[1]
@@ -35,7 +35,7 @@ class Cache(Generic[T]):
         return result
 
     def add(self, key: Hashable, entry: T) -> T:
-        """Keep an entry. Returns the one that another thread has added meanwhile, if there is one."""
+        """Add an entry. Returns the entry that another thread has added meanwhile, if there is one."""
         with self._lock:
             known = self._known.get(key)
             if known is not None:
@@ -47,12 +47,12 @@ class Cache(Generic[T]):
         return entry
 
     def rename(self, new: Callable[[Hashable], Hashable]) -> None:
-        """Keep each entry under another key."""
+        """Change the key of each entry."""
         with self._lock:
             self._known, self._last = {new(key): entry for key, entry in self._known.items()}, None
 
     def entries(self) -> list[T]:
-        """All entries, the one used last at the end."""
+        """All entries, the most recently used last."""
         return list(self._known.values())
 
     def copy(self) -> Cache[T]:

@@ -1,4 +1,4 @@
-"""What an engine gives whose compiler traces the Python code of users, our calls in it included. See `tracing`."""
+"""The contract of a compiler that traces users' Python code, including its calls of this package. See `tracing`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class TracedGradient(NamedTuple):
     """The result of `Compiler.gradient`."""
 
     output: Any
-    #: Each overlaps no other array.
+    #: None of these overlaps another array.
     aux: tuple[Any, ...]
     gradients: tuple[Any, ...]
 
 
 class Compiler(ABC):
-    """What an engine gives whose compiler traces Python code: the result of `Backend.compiler`.
+    """A compiler that traces Python code: the result of `Backend.compiler`.
 
-    The compiler traces these methods too, so they consist of what it can trace.
+    The compiler traces these methods too, so they contain only code that it can trace.
     """
 
     #: The name of the backend.
@@ -30,11 +30,11 @@ class Compiler(ABC):
 
     @abstractmethod
     def leave(self, code: CodeType) -> None:
-        """Compile neither this code, nor what it calls, where Python calls it. Not traced."""
+        """Leave this code, and the code that it calls, uncompiled when Python calls it. Not traced."""
 
     @abstractmethod
     def reads_code(self) -> bool:
-        """Whether it interprets the code that runs, as `torch.compile` does; else Python runs the code on traced arrays."""
+        """Whether it interprets the running code, as `torch.compile` does; otherwise Python runs the code on traced arrays."""
 
     @abstractmethod
     def refuse(self, reason: str) -> NoReturn:

@@ -1,7 +1,7 @@
-"""Numbers that code goes on by while an engine compiles it: a branch, a mask, a count of steps.
+"""Numbers that decide the course of code (a branch, a mask, a count of steps) while an engine compiles it.
 
-The engine does not know them then. So a run that is not compiled tells them first (`recording`), the compiled one takes them as
-they were (`assuming`), and computes them besides: where they are others in a later call, its results count for nothing.
+The engine does not know these numbers while it compiles. So an uncompiled run records them (`recording`), and the compiled run
+assumes them (`assuming`) and also computes them. If a later call computes other numbers, its results are discarded.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
 
 class Undecided(Exception):
-    """A number that not even an uncompiled run tells, or that the compiled one does not ask for in the same place."""
+    """A number that the uncompiled run cannot know either, or that the compiled run does not read in the same place."""
 
 
 class Decisions:
-    """What one run of a function goes on by, in order."""
+    """The numbers that decide one run of a function, in order."""
 
     __slots__ = ("answers", "asked", "recording", "undecided")
 
     def __init__(self, answers: Sequence[np.ndarray[Any, Any]] | None = None):
         self.recording = answers is None
-        #: What the numbers are, or are assumed to be.
+        #: The numbers, recorded or assumed.
         self.answers: list[np.ndarray[Any, Any]] = list(answers or ())
         #: The engine's own arrays for them.
         self.asked: list[Any] = []
-        #: Undecided was raised, which the code may have caught as an error of its own.
+        #: Whether Undecided was raised; the code may have caught it.
         self.undecided = False
 
     def undecidable(self) -> Undecided:
-        """The error for a number that this run does not tell."""
+        """The error for a number that this run does not know."""
         self.undecided = True
         return Undecided()
 
@@ -57,14 +57,14 @@ class Decisions:
 
 
 def active() -> Decisions | None:
-    """What this run goes on by, if that is told or assumed: it must then ask at the same places, known or not."""
+    """The recorded or assumed numbers of this run, if any: it must then read numbers in the same places, known or not."""
     decisions: Decisions | None = now().decisions
     return decisions
 
 
 @contextlib.contextmanager
 def recording() -> Iterator[Decisions]:
-    """Notes the numbers that code goes on by."""
+    """Records the numbers that decide the course of code."""
     decisions = Decisions()
     with within(now()._replace(decisions=decisions)):
         yield decisions
@@ -74,7 +74,7 @@ def recording() -> Iterator[Decisions]:
 
 @contextlib.contextmanager
 def assuming(answers: Sequence[np.ndarray[Any, Any]]) -> Iterator[Decisions]:
-    """Gives code the numbers that it went on by before, and notes what it asks."""
+    """Gives code the numbers that decided an earlier run, and records which of them it reads."""
     decisions = Decisions(answers)
     with within(now()._replace(decisions=decisions)):
         yield decisions

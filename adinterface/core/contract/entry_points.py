@@ -14,7 +14,7 @@ GROUP = "adinterface.backends"
 @functools.lru_cache(maxsize=1)
 def entry_points() -> dict[str, list[EntryPoint]]:
     """The entry points of the group, by name. Packages that claim the same name are all listed."""
-    from importlib import metadata  # here, because it takes longer to import than this whole package
+    from importlib import metadata  # a late import: it takes longer than that of this whole package
 
     points: dict[str, list[EntryPoint]] = {}
     for point in metadata.entry_points(group=GROUP):

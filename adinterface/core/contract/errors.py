@@ -1,4 +1,4 @@
-"""Errors and warnings of the front door. Each message says what was wrong, what was seen, and what to do."""
+"""The errors and warnings of the package. Each message says what is wrong, what was found, and what to do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PrecisionError(AdinterfaceError, TypeError):
 
 
 class ConversionError(AdinterfaceError, TypeError):
-    """A leaf cannot be handed to the chosen engine."""
+    """A leaf cannot be converted for the chosen engine."""
 
 
 class TreeError(AdinterfaceError, ValueError):
@@ -36,7 +36,7 @@ class TreeError(AdinterfaceError, ValueError):
 
 
 class BackendError(AdinterfaceError, TypeError):
-    """The backend argument is not a backend, or it cannot do what was asked."""
+    """The backend argument is not a backend, or the backend cannot do this."""
 
 
 class MissingEngineError(AdinterfaceError, ImportError):
@@ -52,7 +52,7 @@ class NumpyCodeError(AdinterfaceError, TypeError):
 
 
 class SparsityError(AdinterfaceError, ValueError):
-    """A sparse derivative has entries outside its pattern, or a pattern does not fit, or there is no finding one."""
+    """A sparse derivative has entries outside its pattern, a pattern does not fit, or no pattern can be found."""
 
 
 class DenseJacobianWarning(UserWarning):
@@ -67,15 +67,15 @@ class DisconnectedWarning(UserWarning):
 
 
 class UnrolledWarning(UserWarning):
-    """A prepared call is so long a program that compiling it will take minutes: most likely a Python loop, unrolled."""
+    """Compiling a prepared call will take minutes, most likely because a Python loop is unrolled."""
 
 
 class PrecisionWarning(UserWarning):
-    """A derivative is less exact than it should be, as its engine's own estimate says."""
+    """A derivative is less exact than it should be, by its engine's own estimate."""
 
 
 class ClosedFormWarning(UserWarning):
-    """NumPy code tests a differentiated number for one value that it has, and may compute there what does not depend on it."""
+    """NumPy code compares a differentiated number with a constant, and may take a branch that does not depend on it."""
 
 
 for _warning in (ClosedFormWarning, DisconnectedWarning, UnrolledWarning, PrecisionWarning):
@@ -83,9 +83,9 @@ for _warning in (ClosedFormWarning, DisconnectedWarning, UnrolledWarning, Precis
 
 
 def levels_to_the_user(*packages: str) -> int:
-    """The `stacklevel` at which a warning of our caller points at the user's line.
+    """The `stacklevel` at which the caller's warning points at the user's line.
 
-    That is the innermost line which is neither this package's nor one of the named packages', as an engine that called us back.
+    That is the innermost line outside of this package and of the named packages, such as an engine that called back.
     """
     level, frame = 0, sys._getframe(1)
     inside = {"adinterface", *packages}

@@ -1,9 +1,9 @@
-"""What finite differences hold fixed: the values that f does not differentiate, as they were at the point itself.
+"""Values that finite differences hold fixed: the results of `ignore_derivatives` at the point of the derivative.
 
-Differences evaluate f beside the point, where `ignore_derivatives(x)` has another value, and would find the derivative that is
-to be ignored. So there it gives what it gave at the point, in order of evaluation. An f that ignores nothing is not evaluated
-once more for that: the values are sought when the first of them is asked for. In differences of differences the outermost
-point counts: what an inner one holds is found again at that point, as the same call of the same evaluation.
+Differences evaluate f near the point, where `ignore_derivatives(x)` has another value; its derivative, which must be ignored,
+would enter the result. So `ignore_derivatives` returns the value at the point, in order of evaluation. The values are computed
+at their first use, so an f that ignores nothing needs no further evaluation. In differences of differences the outermost point
+counts: a value of an inner call is computed at that point, as the same call of the same evaluation.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .library import Library
 
 
 class Hold:
-    """The values of one call of differences, and how far the evaluation at work has come in them."""
+    """The values of one call of differences, and the position of the running evaluation in them."""
 
     __slots__ = ("aside", "evaluate", "leaves", "parent", "place", "position", "record", "recording")
 
     def __init__(self, evaluate: Callable[..., Any], leaves: tuple[Any, ...], aside: Callable[[Any], Any] | None = None):
         self.evaluate, self.leaves, self.aside = evaluate, leaves, aside
-        #: Values, and the holds of inner differences, in order of evaluation; None until somebody asks.
+        #: Values, and the holds of inner differences, in order of evaluation; None until the first use.
         self.record: list[Any] | None = None
         self.recording = False
         self.place = 0
         self.parent: Hold | None = now().hold
-        #: Where this one stands in the record of its parent.
+        #: The place of this hold in the record of its parent.
         self.position = 0
         if self.parent is not None:
             self.position = self.parent.place
@@ -40,7 +40,7 @@ class Hold:
                 self.parent.values().append(self)
 
     def values(self) -> list[Any]:
-        """The record, made by an evaluation at the point itself if there is none."""
+        """The record, computed by an evaluation at the point if there is none."""
         if self.record is None:
             if self.parent is None or self.parent.recording:
                 self._find()
@@ -73,7 +73,7 @@ def _entry(record: list[Any], place: int, kind: type) -> Any:
 
 
 class _Value:
-    """A value at the point; None where an engine traces it without numbers."""
+    """A value at the point; None while an engine traces it without numbers."""
 
     __slots__ = ("numbers",)
 
@@ -82,7 +82,7 @@ class _Value:
 
 
 def held(x: Any, library: Library) -> Any:
-    """An array without a derivative, as an evaluation of differences is to see it."""
+    """An array without a derivative, as an evaluation of differences must see it."""
     hold: Hold | None = now().hold
     if hold is None:
         return x
@@ -98,12 +98,12 @@ def held(x: Any, library: Library) -> Any:
 
 
 class Holding:
-    """A flat function as differences evaluate it around a point."""
+    """A flat function that differences evaluate around a point."""
 
     __slots__ = ("hold", "inside")
 
     def __init__(self, function: Any, hold: Hold):
-        #: For evaluations of one's own between `hold_on(hold)` and `let_go`; `hold.place = 0` begins each.
+        #: For evaluations between `hold_on(hold)` and `let_go`; `hold.place = 0` begins each.
         self.inside, self.hold = function, hold
 
     @property
@@ -125,7 +125,7 @@ class Holding:
 
     @property
     def beside(self) -> Holding:
-        """The same for other leaves than those of the call, and for whoever looks at the outputs only."""
+        """The same for other leaves than those of the call, if only the outputs are used."""
         return self._of(self.inside.elsewhere.alone)
 
     def _of(self, function: Any) -> Holding:
@@ -145,26 +145,13 @@ class Holding:
 
     @property
     def ignores(self) -> bool:
-        """Whether f has asked for a value that is held."""
+        """Whether f has used a value that is held."""
         return self.hold.record is not None
 
     def __call__(self, *leaves: Any) -> Any:
         self.hold.place = 0
         with within(now()._replace(hold=self.hold)):
             return self.inside(*leaves)
-
-    def repeated(self) -> Callable[..., Any]:
-        """The same for many evaluations one after another, between `hold_on(function.hold)` and `let_go` of what that gives.
-
-        Only evaluations of this function may take place in between: to hold and let go for each takes longer than many an f.
-        """
-        function, hold = self.inside, self.hold
-
-        def evaluate(*leaves: Any) -> Any:
-            hold.place = 0
-            return function(*leaves)
-
-        return evaluate
 
 
 def hold_on(hold: Hold) -> Token[Ambient]:
@@ -176,9 +163,9 @@ let_go = leave
 
 
 class Around:
-    """Evaluations of somebody's own around a point, in which what is ignored stays as it is there.
+    """Evaluations around a point by other code, with ignored values fixed at that point.
 
-    at_the_point: evaluates f at the point itself.
+    at_the_point: evaluates f at the point.
     """
 
     __slots__ = ("_hold",)
@@ -194,9 +181,9 @@ class Around:
 
 
 def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] | None = None) -> Any:
-    """The function for evaluations around a point, in which what it ignores stays as it is there.
+    """The function for evaluations around a point, with ignored values fixed at that point.
 
-    aside: what an engine makes of a function that is evaluated at the point on the way, in the midst of another evaluation.
+    aside: an engine's wrapper of a function that is evaluated at the point during another evaluation.
     """
     if isinstance(function, Holding):
         return function

@@ -1,10 +1,10 @@
-"""What is imported when it is first asked for, as attributes of this module.
+"""Attributes of this module that are imported at their first use.
 
 - `late.torch`: the `Compiler` of the engine of that name.
-- `late.trace` and others: what extensions registered, by name.
+- `late.trace` and others: entries that extensions registered, by name.
 
-A compiler that traces Python code reads an attribute of a module as it is. It would try to trace a function that looks up entry
-points or imports.
+A compiler that traces Python code reads a module attribute without tracing. It would try to trace a function that looks up
+entry points or imports.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 
 from .registry import backend_class
 
-#: The code of each function that asks `tracing.tracing()`: where the compiler does not trace the caller, it leaves this code.
+#: The code of each function that calls `tracing.tracing()`: a compiler that does not trace the caller leaves this code alone.
 DOORS: set[CodeType] = set()
-#: What extensions register: `"module:name"` by name.
+#: The entries of extensions: `"module:name"` by name.
 ENTRIES: dict[str, str] = {}
 
 

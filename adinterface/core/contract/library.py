@@ -1,10 +1,10 @@
-"""Array libraries: what a leaf is, and how it travels between libraries.
+"""Array libraries: what a leaf is, and how it is converted between libraries.
 
-A `Library` answers for the arrays of one package. NumPy's and Python's own numbers live here; each engine brings
-the library of its arrays through its backend. Nothing else in the core looks inside an array.
+A `Library` describes the arrays of one package. Those of NumPy arrays and Python numbers are defined here; each engine
+provides the library of its arrays through its backend. Nothing else in the core looks inside an array.
 
-- What must be given: `name`, `types`, `dtype`, `to_numpy`, `asarray` and `namespace` of `Library`. All else has a default.
-- What gives speed: `LibraryShortcuts`.
+- Required: `name`, `types`, `dtype`, `to_numpy`, `asarray` and `namespace` of `Library`. All else has a default.
+- Optional, for speed: `LibraryShortcuts`.
 """
 
 from __future__ import annotations
@@ -28,37 +28,37 @@ Kind = Literal["real", "complex", "integer", "bool", "other"]
 
 
 class Enter(Protocol):
-    """Converts a leaf into a native array. Notes in `taken` the memory that results must not overlap."""
+    """Converts a leaf to a native array. Records in `taken` the memory that results must not overlap."""
 
     def __call__(self, leaf: Any, taken: set[int], /) -> Any: ...
 
 
 class Leave(Protocol):
-    """Converts a native result into one for the caller. Notes its memory in `taken`. None for a result that needs `restore`."""
+    """Converts a native result for the caller. Records its memory in `taken`. None for a result that needs `restore`."""
 
     def __call__(self, result: Any, taken: set[int], /) -> Any: ...
 
 
 class EnterAll(Protocol):
-    """Notes the memory of several leaves that are native as they are. False where each needs its own `Enter`."""
+    """Converts several leaves as `Enter` does one. None where one of them needs its own `Enter`."""
 
-    def __call__(self, leaves: Sequence[Any], taken: set[int], /) -> bool: ...
+    def __call__(self, leaves: tuple[Any, ...], taken: set[int], /) -> tuple[Any, ...] | None: ...
 
 
 class LeaveAll(Protocol):
-    """Converts all results of a call as `Leave` does one. None where one of them needs `restore`."""
+    """Converts all results of a call, each as `Leave` does. None where one of them needs `restore`."""
 
     def __call__(self, results: Sequence[Any], taken: set[int], /) -> Sequence[Any] | None: ...
 
 
 class Scoping(Protocol):
-    """Gives the scope that a call needs where it stands; None where it needs none."""
+    """Returns the context that a call needs at this point; None where it needs none."""
 
     def __call__(self) -> AbstractContextManager[Any] | None: ...
 
 
 def as_it_is(x: Any, taken: set[int]) -> Any:
-    """The passage of what needs none, in either direction; a plan of nothing else leaves it out."""
+    """The identity, in either direction; a plan of identities skips it."""
     return x
 
 
@@ -80,7 +80,7 @@ def kind(dtype: str) -> Kind:
 
 @functools.cache
 def dtype_name(dtype: np.dtype[Any]) -> str:
-    """NumPy computes the name anew each time it is asked."""
+    """The name of a dtype, cached: NumPy computes it anew each time."""
     return dtype.name
 
 
@@ -95,7 +95,7 @@ def width(dtype: str) -> int:
 
 @functools.cache
 def epsilon(dtype: str) -> float:
-    """The distance from 1 to the next number of a floating dtype; that of float64 for Python's numbers."""
+    """The distance from 1 to the next number of a floating dtype; that of float64 for Python numbers."""
     if dtype in ("float", "complex", "int"):
         return 2.0**-52
     if dtype == "bfloat16":
@@ -105,7 +105,7 @@ def epsilon(dtype: str) -> float:
 
 @functools.cache
 def any_wide(dtypes: tuple[str, ...]) -> bool:
-    """Whether a real or complex dtype among these has parts of 64 bits."""
+    """Whether a real or complex dtype among these has components of 64 bits."""
     return any(width(dtype) == 64 for dtype in dtypes if kind(dtype) in ("real", "complex"))
 
 
@@ -121,7 +121,7 @@ def widest(dtypes: Iterable[str]) -> str:
         if best is None or width(dtype) > width(best):
             best = dtype
         elif width(dtype) == width(best) and dtype != best:
-            best = "float32"  # float16 beside bfloat16: neither holds the other, as in NumPy and JAX promotion
+            best = "float32"  # float16 and bfloat16: neither contains the other, as in NumPy and JAX promotion
     return best or "float64"
 
 
@@ -131,38 +131,38 @@ def complex_of(dtype: str) -> str:
 
 
 class LibraryShortcuts:
-    """What a library may answer in its own way where that is faster. No library needs any of it."""
+    """Conversions that a library may do itself where that is faster. All are optional."""
 
     #: Types of which every instance is a real 0-d scalar.
     scalars: ClassVar[frozenset[type]] = frozenset()
-    #: What `enter` makes of a NumPy array is an object that only the call knows, though it may share the array's memory.
+    #: `enter` turns a NumPy array into a new object of this call, though it may share the array's memory.
     adopts_new: ClassVar[bool] = False
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
-        """The shortest way from arrays like this one, of the library `source`, to arrays of this library.
+        """A direct conversion of arrays like this one, of the library `source`, to arrays of this library.
 
-        Arrays keep their dtype, and may share their memory with what is made of them; a Python number takes `dtype`. None
-        where only `asarray` will do.
+        Arrays keep their dtype and may share their memory with the result; a Python number takes `dtype`. None where only
+        `asarray` serves.
         """
         return None
 
     def leave(self, example: Any, source: Library) -> Leave | None:
-        """The shortest way from results of this library to results like the example, an array of the library `source`.
+        """A direct conversion of this library's results to results like the example, an array of the library `source`.
 
-        None where only `restore` of that library will do; so answers the passage itself for a result that needs it.
+        None where only `restore` of that library serves. The conversion itself returns None for a result that needs `restore`.
         """
         return None
 
     def enter_all(self, enter: Enter) -> EnterAll | None:
-        """As a way in that this library has given, for several arrays at once."""
+        """The same as an `enter` conversion of this library, for several arrays at once."""
         return None
 
     def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
-        """As `leave`, for results like these examples, each with its library, at once."""
+        """The same as `leave`, for several results at once, like these examples of these libraries."""
         return None
 
     def present(self, target: Library) -> Leave | None:
-        """As `leave`, for results of any shape and dtype, to arrays of the library `target`."""
+        """The same as `leave`, for results of any shape and dtype, to arrays of the library `target`."""
         return None
 
     def loops(self) -> Loops:
@@ -184,11 +184,11 @@ class Library(LibraryShortcuts, ABC):
     name: ClassVar[str]
     types: ClassVar[tuple[type, ...]]
     mutable: ClassVar[bool] = True
-    #: The engine's compiler also takes its arrays of what is no number, such as random keys.
+    #: Whether the engine's compiler also takes its non-numeric arrays, such as random keys.
     compiles_other: ClassVar[bool] = False
-    #: Arrays that the engine does not follow are NumPy's own, which its code takes as they are.
+    #: Whether arrays that the engine does not trace are plain NumPy arrays.
     plain_numpy: ClassVar[bool] = False
-    #: Takes arrays of other libraries by DLPack; otherwise as NumPy arrays.
+    #: Whether it takes arrays of other libraries through DLPack; otherwise as NumPy arrays.
     adopts_dlpack: ClassVar[bool] = True
 
     def owns(self, x: object) -> bool:
@@ -197,43 +197,43 @@ class Library(LibraryShortcuts, ABC):
 
     @abstractmethod
     def dtype(self, x: Any) -> str:
-        """The dtype's name, as NumPy or ml_dtypes spell it."""
+        """The dtype's name, in the spelling of NumPy or ml_dtypes."""
 
     def shape(self, x: Any) -> tuple[int, ...]:
         return tuple(x.shape)
 
     def signature(self, x: Any) -> Any:
-        """What of x, its numbers apart, a prepared call depends on."""
+        """The properties of x, except its numbers, on which a prepared call depends."""
         return self.dtype(x), self.shape(x)
 
     def traced(self, x: Any) -> bool:
-        """Whether x carries an engine's trace, so that turning it into numbers would lose a derivative.
+        """Whether an engine traces x, so that converting it to numbers would lose a derivative.
 
-        An engine whose tracers have a type of their own tells by the type. One whose arrays do not show it keeps this default:
-        every array of the library, in this thread, while an operator evaluates f on it. True for an array without a derivative
-        costs speed, and refuses code that takes its numbers: NumPy code that calls `float(x)`, rules that capture it. False for
-        an array with a derivative loses the derivative without an error. So an engine that also follows arrays at other times,
-        in a tape of its users or while it compiles, overrides this.
+        An engine whose tracers have a type of their own decides by the type. This default is for engines whose arrays do not
+        show it: it is True for every array of the library, in this thread, while an operator evaluates f on it. True for an
+        array without a derivative costs speed, and refuses code that takes its numbers: NumPy code that calls `float(x)`, rules
+        that capture it. False for an array with a derivative loses the derivative without an error. So an engine that also
+        follows arrays at other times, in a tape of its users or while it compiles, overrides this.
         """
         return any(library is self for library in now().evaluating)
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
-        """The numbers that a traced x stands for; None where the engine has not computed them yet.
+        """The numbers of a traced x; None while the engine has not computed them.
 
-        By default they are known where `traced` is the default, since arrays are then no tracers.
+        They are known by default where `traced` is the default, since arrays are then no tracers.
         """
         return self.to_numpy(x) if type(self).traced is Library.traced else None
 
     @abstractmethod
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
-        """The numbers of x, without a copy where that is possible; perhaps read-only."""
+        """The numbers of x, without a copy where possible; may be read-only."""
 
     def exported(self, x: Any) -> Any:
-        """x in a form that another library can adopt: a NumPy array, or an object with `__dlpack__`."""
+        """x in a form that another library can take: a NumPy array, or an object with `__dlpack__`."""
         return self.to_numpy(x)
 
     def sent(self, x: Any) -> Any:
-        """x as a worker gets it, perhaps in another process: in a form that is read there as what it is here."""
+        """x for a worker, which may be another process: in a form that can be read there unchanged."""
         return x
 
     def foreign(self, x: Any, source: Library) -> Any:
@@ -242,28 +242,28 @@ class Library(LibraryShortcuts, ABC):
         return source.exported(x) if self.adopts_dlpack else source.to_numpy(x)
 
     def require_together(self, x: Any) -> None:
-        """Raise ConversionError for an array whose numbers another library could have only if they were gathered first."""
+        """Raise ConversionError for an array that must be gathered before another library can read its numbers."""
         return
 
     @abstractmethod
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         """An array of this library with the numbers of x, on the device of `like`.
 
-        x is an array of this library, a NumPy array, a Python number, or what `foreign` gave.
+        x is an array of this library, a NumPy array, a Python number, or a result of `foreign`.
         With `copy` the result shares no memory with x. Raises PrecisionError for a dtype that this library lacks.
         """
 
     def zeros_like(self, x: Any, count: int | None = None) -> Any:
-        """Zeros of the dtype and shape of x, where x lies, or a stack of `count` of them."""
+        """Zeros with the dtype, shape and device of x, or a stack of `count` of them."""
         shape = self.shape(x) if count is None else (count, *self.shape(x))
         return self.asarray(np.zeros(shape), dtype=self.dtype(x), like=x)
 
     def own(self, x: Any, taken: set[int]) -> Any:
-        """x as a result: dense, writable, and overlapping nothing whose memory is in `taken`, where it is then noted."""
+        """x as a result: dense, writable, and not overlapping the memory in `taken`, where its own memory is then recorded."""
         return x
 
     def memory(self, x: Any) -> int | None:
-        """A key of the memory that x lives in; None where memory is not shared."""
+        """A key of x's memory; None where memory is not shared."""
         return None
 
     def is_real_scalar(self, x: Any) -> bool:
@@ -279,29 +279,29 @@ class Library(LibraryShortcuts, ABC):
         """The Array API namespace of x."""
 
     def numpy_sources(self) -> tuple[Any, ...]:
-        """Where NumPy's functions are found, by NumPy's names and with its semantics, for arrays of this library.
+        """The sources of NumPy functions, with NumPy's names and semantics, for arrays of this library.
 
-        The first that has the name answers: modules with `sin`, `linalg.solve`, `fft.rfft`, `special.erf` (a ufunc of
-        scipy.special), `getitem(x, index)`, and `written(x, places, value)`: a new array, x with the value, a 0-d array or a
-        vector, in these places of it, an array of integers that count in C's order and differ from one another. What none has
-        is composed of the namespace. `special` may also have `PARTS` and `around`: functions that are right after a correction
-        alone, which `NativeFunctions` in `adinterface/scipy/special/on_engines.py` describes.
+        The first source with a name is used: modules with `sin`, `linalg.solve`, `fft.rfft`, `special.erf` (a ufunc of
+        scipy.special), `getitem(x, index)`, and `written(x, places, value)`. `written` returns a copy of x with the value, a
+        0-d array or a vector, at these places: an array of distinct integers in C order. A function without a source is
+        composed from the namespace. `special` may also have `PARTS` and `around`: functions that need a correction, as
+        described by `NativeFunctions` in `adinterface/scipy/special/on_engines.py`.
         """
         return ()
 
     def lift(self, x: Any, beside: Any) -> Any:
-        """A NumPy array or scalar, captured by NumPy code, as an operand beside an array of this library."""
+        """A NumPy array or scalar, captured by NumPy code, as an operand for an array of this library."""
         return x
 
     def sparse_matrices(self, rows: Any, columns: Any, shape: tuple[int, int]) -> Callable[[Any], Any] | None:
-        """From a vector of entries to the library's own sparse matrix, with these rows and columns, sorted by rows.
+        """A function from a vector of entries to the library's sparse matrix, with these rows and columns, sorted by rows.
 
         rows, columns: NumPy arrays, which are not written to. None where it has no sparse matrices: results are then SciPy's.
         """
         return None
 
     def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
-        """The elements of an array at these places, counted row by row, all of which are inside."""
+        """The elements of an array at these places, counted in C order; all places are in bounds."""
         return self.namespace(x).reshape(x, (-1,))[self.asarray(places, like=x)]
 
     def sample(self, x: Any, index: tuple[np.ndarray[Any, Any], ...]) -> np.ndarray[Any, Any]:
@@ -309,36 +309,32 @@ class Library(LibraryShortcuts, ABC):
         return self.to_numpy(x[tuple([self.asarray(part, like=x) for part in index])])
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
-        """How to enter the scope in which arrays of these dtypes keep them; None if they do everywhere.
+        """Enters the context in which arrays of these dtypes keep them; None if they always do.
 
-        What it gives is asked in every call, also inside one another and in several threads at once.
+        Called in every call, nested and in several threads at once.
         """
         return None
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
-        """The scope in which f is evaluated for its value alone, as finite differences do; None where it needs none."""
+        """The context of an evaluation of f for its value alone, as finite differences need; None where there is none."""
         return None
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
-        """What `rule.value(leaves, carried)` gives, such that the engine takes the rule's derivatives for its own.
+        """The result of `rule.value(leaves, carried)`, with the rule's derivatives registered in the engine.
 
-        An engine without a mechanism for that differentiates the function as it is written. It raises `rule.refused(n)` where
-        it would have to differentiate the n-th carried array, and `rule.nonlinear()` where it cannot transpose.
+        An engine without custom rules differentiates the function's code. It raises `rule.refused(n)` where it would have to
+        differentiate the n-th carried array, and `rule.nonlinear()` where it cannot transpose.
         """
         return rule.value(leaves, carried)
 
-    def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
-        """`function(*arrays)`, of which reverse mode keeps the arrays alone and evaluates it again; None without own way."""
-        return None
-
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
-        """What a function gives that the engine cannot follow, as constants of this library.
+        """The value of a function that the engine cannot trace, as constants of this library.
 
-        function: takes the arrays, untraced, of this library or NumPy's, and gives such arrays.
-        example: gives NumPy arrays of the shapes and dtypes that the function gives, for an engine that compiles before there
-            are numbers.
+        function: takes the arrays, untraced, of this library or of NumPy, and returns such arrays.
+        example: returns NumPy arrays with the shapes and dtypes of the function's results, for an engine that compiles before
+            there are numbers.
 
-        By default nothing that the engine traces can go there: without a mechanism for rules its derivative would be lost.
+        By default a traced array raises: without custom rules its derivative would be lost.
         """
         if any(map(self.traced, arrays)):
             raise ConversionError(
@@ -349,7 +345,7 @@ class Library(LibraryShortcuts, ABC):
         return tuple([self.asarray(x, like=arrays[0]) for x in result])
 
     def stopped(self, x: Any) -> Any:
-        """x as a constant, which no trace of the engine's follows."""
+        """x as a constant, which the engine does not trace."""
         if not self.traced(x):
             return x
         numbers = self.value_under_trace(x)
@@ -358,21 +354,21 @@ class Library(LibraryShortcuts, ABC):
         return self.asarray(numbers, dtype=self.dtype(x))
 
     def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
-        """A result of the library `source` as an array of this one: the dtype given, on the device of `like`."""
+        """A result of the library `source` as an array of this one, with this dtype, on the device of `like`."""
         if source is not self:
             if source.traced(result):
                 return source.asarray(result, dtype=dtype)
             free = source.own(result, taken)
             result = self.asarray(self.foreign(free, source), dtype=dtype, like=like, copy=not source.mutable)
             if source.mutable and (key := source.memory(free)) is not None and self.memory(result) == key:
-                taken.discard(key)  # the same memory, which `own` has just freed for this very result
+                taken.discard(key)  # the memory of this result, which `own` has just released
         elif self.dtype(result) != dtype or like is not None:
             result = self.asarray(result, dtype=dtype, like=like)
         return self.own(result, taken)
 
 
 def unsupported_dtype(dtype: str, engine: str, supported: Iterable[str]) -> PrecisionError:
-    """The error for a dtype that an engine does not have."""
+    """The error for a dtype that an engine lacks."""
     return PrecisionError(
         f"{engine} has no {dtype}, and nothing is narrowed silently. Convert the leaf yourself to one of "
         f"{', '.join(supported)}, or use AutoFiniteDifferences(), which keeps every dtype."
@@ -383,7 +379,7 @@ _DTYPE_AND_SHAPE = attrgetter("dtype", "shape")
 
 
 class NumpyLibrary(Library):
-    """NumPy's arrays and scalars: the one library that the core itself needs."""
+    """NumPy arrays and scalars: the only library that the core itself needs."""
 
     name = "numpy"
     types = (np.ndarray, np.generic)
@@ -454,8 +450,8 @@ class NumpyLibrary(Library):
         owner = x
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
-        # Asking for an address takes a microsecond or two. An array that owns its memory stands for it; for the memory of
-        # another library the address does, as it does there.
+        # Reading an address takes a microsecond or two. So the key is the identity of an array that owns its memory; for the
+        # memory of another library it is the address, as in that library.
         return id(owner) if owner.base is None else x.__array_interface__["data"][0]
 
     def is_real_scalar(self, x: Any) -> bool:

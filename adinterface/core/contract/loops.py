@@ -1,7 +1,7 @@
-"""Loops and branches: what an engine may give for them. No engine needs any of it.
+"""Loops and branches that an engine may compile itself. Optional.
 
-A loop sees flat tuples of the engine's arrays, never a tree. By default the core runs Python's own loop, which an engine
-that records operations follows as it follows all of Python.
+A loop sees flat tuples of the engine's arrays, never a tree. By default the core runs a Python loop, whose operations an
+engine records as those of any Python code.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ T = TypeVar("T")
 
 Arrays = tuple[Any, ...]
 
-#: From the carry and one slice of each array that is scanned to the next carry and one slice of each result.
+#: From the carry and one slice of each scanned array to the next carry and one slice of each result.
 Step = Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
 
 
 class Loops:
     """The loops of one library's arrays.
 
-    Laws: `scan`, `while_loop` and `switch` give what Python's loop over the same steps gives, and so do their derivatives;
-    `checkpoint(function, arrays)` gives what `function(*arrays)` gives, and the same derivatives, with respect to arrays that
-    `function` closes over, too.
+    Laws: `scan`, `while_loop` and `switch` equal a Python loop over the same steps, and so do their derivatives.
+    `checkpoint(function, arrays)` equals `function(*arrays)`, with the same derivatives, also with respect to arrays that
+    `function` captures.
     """
 
-    #: The engine runs `scan`, `while_loop` and `switch` itself, and traces a step once. Otherwise the core runs Python's loop.
+    #: The engine compiles `scan`, `while_loop` and `switch`, and traces a step once. Otherwise the core runs a Python loop.
     compiles: ClassVar[bool] = False
 
     def __init__(self, library: Any):
-        #: The `Library` whose loops these are.
+        #: The `Library` of the arrays in the loops.
         self.library = library
 
     def adopt(self, x: Any, *, dtype: str | None = None, like: Any = None) -> Any:
-        """A NumPy array or a Python number that stands in a loop beside arrays of this library, as one of them."""
+        """A NumPy array or a Python number in a loop over arrays of this library, as one of them."""
         return self.library.asarray(x, dtype=dtype, like=like, copy=True)
 
     def slices(self, x: Any) -> Sequence[Any]:
@@ -43,9 +43,9 @@ class Loops:
         return [x[n] for n in range(self.library.shape(x)[0])]
 
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
-        """`function(*arrays)`, without keeping what it computes on the way: a derivative in reverse computes that again.
+        """`function(*arrays)` without storing intermediate values: a reverse-mode derivative computes them again.
 
-        By default everything is kept, which is right, but bounds no memory.
+        By default all are stored, which is correct, but does not save memory.
         """
         return function(*arrays)
 
@@ -59,25 +59,25 @@ class Loops:
         raise NotImplementedError
 
     def while_loop(self, condition: Callable[[Arrays], Any], body: Callable[[Arrays], Arrays], carry: Arrays) -> Arrays:
-        """The first carry of which the condition is false; for an engine that `compiles`."""
+        """The first carry for which the condition is false; for an engine that `compiles`."""
         raise NotImplementedError
 
     def switch(self, index: Any, branches: Sequence[Callable[..., Arrays]], operands: Arrays) -> Arrays:
-        """What the branch of this number gives; for an engine that `compiles`.
+        """The value of the branch with this number; for an engine that `compiles`.
 
-        The index is in bounds. A branch may give Python numbers, which take the dtype of what other branches give there.
+        The index is in bounds. A branch may return Python numbers, which take the dtype of other branches in the same place.
         """
         raise NotImplementedError
 
 
 def known(loop: str, library: Any, x: Any, number: Callable[[Any], T]) -> T:
-    """`number(x)`, by which Python's loop or branch decides.
+    """`number(x)`, which decides a Python loop or branch.
 
     Raises BackendError where the engine compiles, so that x has no value yet, and has no loops of its own.
     """
     try:
         return number(x)
-    except Exception as error:  # the engine's own, if it does not know the value
+    except Exception as error:  # raised by an engine that does not know the value
         if not library.traced(x) or library.value_under_trace(x) is not None:
             raise
         raise BackendError(

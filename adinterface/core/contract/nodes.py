@@ -1,7 +1,7 @@
-"""Node types: how a container comes apart into children and is built again.
+"""Node types: how a container is flattened into children and built again.
 
-The built-in ones stand in `containers`; an engine brings its own (`torch.nn.Module`, JAX's pytrees) through its backend,
-and a user adds a class with `register_node`.
+The built-in types are in `containers`. An engine adds its own (`torch.nn.Module`, JAX's pytrees) through its backend, and a
+user adds a class with `register_node`.
 """
 
 from __future__ import annotations
@@ -20,55 +20,55 @@ import numpy as np
 
 
 class Unkeyed(Exception):
-    """Some arguments have no signature, because something in them cannot be compared."""
+    """Some arguments have no signature, because they contain a value that cannot be compared."""
 
 
 class NodeType(ABC):
     """One kind of container.
 
-    Laws: `unflatten(data, children)` of what `flatten` gave equals the original; `flatten` reads, and never writes.
+    Laws: with `children, data = flatten(x)`, `unflatten(data, children)` equals x; `flatten` never writes.
     """
 
     is_library: ClassVar[bool] = False
-    #: f reaches the children through the object itself, and an engine may differentiate them where they are. Such a type
-    #: keeps no object in its data: `unflatten` and `gradient` get, in front of the children, a pair of the object and its own.
+    #: f reaches the children through the object itself, and an engine may differentiate them in place. The data of such a type
+    #: holds no object: `unflatten` and `gradient` get a pair of the object and its own children in front of the children.
     held: ClassVar[bool] = False
-    #: It has one child, an array or a container of Python's own, and stands for that wherever one is expected: as what f
-    #: returns, as a tangent.
+    #: It has one child, an array or a built-in container, and is accepted wherever that is expected: as f's value, as a
+    #: tangent.
     stands_for_array: bool = False
 
-    #: Python numbers anywhere inside are structure: hyperparameters, not what is trained.
+    #: Python numbers anywhere inside are structure: hyperparameters, not parameters.
     fixes_numbers: ClassVar[bool] = False
 
-    #: f may write into such objects; what it leaves in the private one that it gets is written into the caller's.
+    #: f may write into such objects: it gets private ones, whose new state is written into the caller's.
     stateful: ClassVar[bool] = False
 
     @abstractmethod
     def matches(self, value: object) -> bool:
-        """Whether value is such a container. Asked once per class."""
+        """Whether value is such a container. Called once per class."""
 
     @abstractmethod
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
-        """The children and everything else that is needed to build the container again."""
+        """The children, and all other data needed to build the container again."""
 
     @abstractmethod
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         """A container of the same class with other children."""
 
     def key(self, data: Any) -> Any:
-        """What of `data` tells one signature from another. Raises Unkeyed if it cannot be compared."""
+        """The part of `data` that belongs to the signature. Raises Unkeyed if it cannot be compared."""
         return data if data is None or type(data) is type else exactly(data)
 
     def leaf_keys(self, children: Sequence[Any]) -> Iterable[Any] | None:
-        """The signatures of the children of a held node, all leaves with a gradient; None where each is asked on its own."""
+        """The signatures of a held node's children, if all are differentiated leaves; None where each child has its own."""
         return None
 
     def own(self, data: Any) -> Any:
-        """`data` for a plan, which outlives the call: with copies of what its owner may change, if `key` allows such."""
+        """`data` for a plan, which outlives the call: with copies of mutable parts, if `key` allows such parts."""
         return data
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
-        """What the container holds without declaring it, by path: a floating array there would silently have no gradient."""
+        """Undeclared contents of the container, by path: a floating array there would silently have no gradient."""
         return ()
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
@@ -76,34 +76,34 @@ class NodeType(ABC):
         return self.unflatten(data, children)
 
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
-        """A container of the user's own with other children: what `tree.map` gives."""
+        """The user's container with other children: the result of `tree.map`."""
         return self.unflatten(data, children)
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
-        """What another container of this kind has for children, whatever that is, and their paths."""
+        """The children of another container of this kind, and their paths."""
         children, own = self.flatten(other)
         return children, self.paths(own, len(children))
 
     def state(self, value: Any) -> tuple[Any, ...]:
-        """For a type that is held: what differs after f has changed what the object holds beside the children."""
+        """For a held type: the contents beyond the children, to compare after f has changed them."""
         return ()
 
     def writable(self, value: Any) -> bool:
-        """For a type that is stateful: whether `write` can give this object another value."""
+        """For a stateful type: whether `write` can replace the object's value."""
         return False
 
     def write(self, value: Any, child: Any) -> None:
-        """Give a writable object another value in place of its one child."""
+        """Replace the value of a writable object, which is its one child."""
         raise NotImplementedError
 
     @abstractmethod
     def paths(self, data: Any, count: int) -> list[str]:
-        """What to append to the container's own path for each child: `[0]`, `['a']`, `.weight`."""
+        """The suffix of the container's path for each child: `[0]`, `['a']`, `.weight`."""
 
 
 # Content ----------------------------------------------------------------------------------------------------------------
 
-# What no other value equals of which f could tell it apart, apart from the type.
+# Classes whose values are equal only if f cannot tell them apart, given equal types.
 _AT_SIGHT = frozenset(
     {
         bool, int, str, bytes, type(None), type(...), type(NotImplemented), type, types.FunctionType,
@@ -111,21 +111,20 @@ _AT_SIGHT = frozenset(
     }
 )  # fmt: skip
 
-# How an object that does not come apart says so.
+# The errors of an object that does not support pickling.
 _INDIVISIBLE = (TypeError, ValueError, AttributeError, RuntimeError, pickle.PickleError)
 
 
-#: What tells the keys of values of which others know more, such as arrays of engines; each gives None for any other.
+#: Key functions of engines and extensions, for values such as their arrays; each returns None for any other value.
 TOLD_BY: list[Callable[[Any], Any]] = []
 
 
 def exactly(value: Any) -> Any:
-    """A key that is equal only for what f cannot tell apart: 1, 1.0 and True differ, as 0.0 and -0.0 do, at any depth.
+    """A key that is equal only for values that f cannot tell apart: 1, 1.0 and True differ, as 0.0 and -0.0 do, at any depth.
 
-    An object whose class compares it by identity is told by itself and by what its attributes are now. Any other is told by
-    what pickle would write of it, since its own `==` may leave out what f looks at: `Decimal("1.0") == Decimal("1.00")`.
-    A function is told by itself alone, with all that it captures, and so are classes and modules.
-    Raises Unkeyed if there is none, as for what may change while it is the same object to its own `==`: a list, a set.
+    An object whose class compares by identity is keyed by its identity and its current attributes. Any other object is keyed by
+    what pickle would write, since its `==` may ignore a difference: `Decimal("1.0") == Decimal("1.00")`. A function, a class
+    and a module are keyed by identity alone. Raises Unkeyed for a value without a key, such as a mutable list or set.
     """
     if type(value) is tuple and _AT_SIGHT.issuperset(kinds := tuple(map(type, value))):
         return kinds, value
@@ -133,12 +132,12 @@ def exactly(value: Any) -> Any:
 
 
 def contents(value: Any) -> Any:
-    """As `exactly`, but what may change, a list or a set, is told by what it holds now."""
+    """As `exactly`, but a mutable value, such as a list or a set, is keyed by its current contents."""
     return key_and_change(value, True)[0]
 
 
 def key_and_change(value: Any, changing: bool) -> tuple[Any, bool]:
-    """The key, as `contents` has it if `changing`, else as `exactly`; and whether the same object may have another later."""
+    """The key, with `contents` if `changing`, else with `exactly`; and whether the same object may get another key later."""
     walk = _Walk()
     try:
         return walk.content(value, changing, ()), changing or walk.met_state
@@ -146,16 +145,16 @@ def key_and_change(value: Any, changing: bool) -> tuple[Any, bool]:
         raise Unkeyed from None
 
 
-@functools.lru_cache(maxsize=32)  # it keeps the classes alive
+@functools.lru_cache(maxsize=32)  # bounded: it keeps the classes alive
 def cached_names(cls: type) -> tuple[str, ...]:
-    """The properties that a class caches in its instances, which are computed again where they are missing."""
+    """The cached properties of a class, which are computed again where they are missing."""
     members = [item for base in cls.__mro__ for item in vars(base).items()]
     return tuple([name for name, member in members if isinstance(member, functools.cached_property)])
 
 
 def state_of(value: object) -> Iterable[tuple[str, Any]]:
     """The instance attributes of an object: `__dict__` and slots, unset ones left out."""
-    yield from list(getattr(value, "__dict__", {}).items())  # which another thread may be writing to
+    yield from list(getattr(value, "__dict__", {}).items())  # a copy: another thread may write to it
     for cls in type(value).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
@@ -169,7 +168,7 @@ def state_of(value: object) -> Iterable[tuple[str, Any]]:
 
 
 class Same:
-    """An object as a key that is equal only for this very object."""
+    """A key that is equal only for this very object."""
 
     __slots__ = ("value",)
 
@@ -184,12 +183,12 @@ class Same:
 
 
 class _Walk:
-    """One walk through a value."""
+    """One traversal of a value."""
 
     def __init__(self) -> None:
-        #: Whether there was an object that may change while it is the same.
+        #: Whether a mutable object was found.
         self.met_state = False
-        #: Such objects, each of which is looked into once.
+        #: The mutable objects, each of which is visited once.
         self._seen: dict[int, Any] = {}
 
     def content(self, value: Any, changing: bool, above: tuple[int, ...]) -> Any:
@@ -207,7 +206,7 @@ class _Walk:
             return cls, tuple([self.content(part, changing, above) for part in value])
         if isinstance(value, (type, np.dtype)):
             return cls, value
-        if callable(value) and "__wrapped__" in getattr(value, "__dict__", ()):  # a function that a decorator made of another
+        if callable(value) and "__wrapped__" in getattr(value, "__dict__", ()):  # a function that a decorator wrapped
             return cls, Same(value)
         for told in TOLD_BY:
             if (key := told(value)) is not None:
@@ -221,7 +220,7 @@ class _Walk:
             else:
                 if _compares(cls) is object.__eq__:
                     return self._identical(value, above)
-        if id(value) in above:  # it holds itself
+        if id(value) in above:  # it contains itself
             return cls, len(above) - above.index(id(value))
         above = (*above, id(value))
         if cls is list:
@@ -244,7 +243,7 @@ class _Walk:
         parts = _reduced(value)
         if parts is None:
             return _indivisible(value)
-        # Lists that only stand in what pickle writes are no part of the object that could change.
+        # Lists that exist only in the pickled form are not part of the object.
         changing = changing or not isinstance(_compares(cls), types.FunctionType)
         return cls, *self._parts(cls, parts, changing, above)
 
@@ -260,13 +259,13 @@ class _Walk:
         return self.content(_without_cached(type(value), value.__getstate__()), changing, above)
 
     def _identical(self, value: Any, above: tuple[int, ...]) -> Any:
-        """The key of an object that is equal to itself alone: it, and what it holds now."""
+        """The key of an object that is compared by identity: the object and its current contents."""
         cls: type = type(value)
         key = Same(value)
         if isinstance(value, _BY_NAME) or id(value) in self._seen:
             return cls, key
         state = dict(state_of(value))
-        # What a class written in C holds beside its attributes.
+        # The state of a class written in C, beyond its attributes.
         parts = _reduced(value) if _reduces_in_c(cls) else None
         if parts is None and not state:
             return cls, key
@@ -276,14 +275,14 @@ class _Walk:
         return cls, key, tuple(items), parts and tuple(self._parts(cls, parts, True, above))
 
 
-# There is one of each, whose attributes f does not compute with; those of a logger reach all others.
+# Singletons whose attributes f does not compute with; a logger's attributes reach all other loggers.
 _BY_NAME = (enum.Enum, logging.Logger)
 _BOUND = (types.MethodType, types.BuiltinFunctionType)
 _compares: Callable[[type], object] = attrgetter("__eq__")
 
 
 def _reduced(value: Any) -> tuple[Any, ...] | None:
-    """What pickle would write of an object; None where it says that it does not come apart."""
+    """What pickle would write of an object; None where it cannot be pickled."""
     try:
         parts = value.__reduce_ex__(4)
     except _INDIVISIBLE:
@@ -305,7 +304,7 @@ def _without_cached(cls: type, state: Any) -> Any:
 
 
 def _indivisible(value: Any) -> Any:
-    """The key of what cannot be taken apart: by its own `==`, unless that is a user's, who may leave something out."""
+    """The key of an object that cannot be taken apart: the object itself, unless its `==` is a user's, which may be coarse."""
     if type(value).__hash__ is None:
         raise Unkeyed
     if isinstance(_compares(type(value)), types.FunctionType):

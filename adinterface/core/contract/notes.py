@@ -1,4 +1,4 @@
-"""Notes on errors that f raised under an engine, as a table: what the error says, and what the user should know."""
+"""Notes on errors that f raised under an engine, as a table of message patterns and notes for the user."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ class Note(NamedTuple):
     """A note for errors of some types with some message."""
 
     errors: type[BaseException] | tuple[type[BaseException], ...]
-    #: A pattern that is searched in the message, behind the name of the module of the error: `torch._dynamo.exc: message`.
+    #: A pattern to search in the error's module and message: `torch._dynamo.exc: message`.
     pattern: str
     note: str
 
 
 def note_of(error: Exception, notes: Sequence[Note]) -> str | None:
-    """The first note that fits an error."""
+    """The first note whose pattern matches an error."""
     message = f"{type(error).__module__}: {error}"
     fitting = (row.note for row in notes if isinstance(error, row.errors) and re.search(row.pattern, message, re.DOTALL))
     return next(fitting, None)

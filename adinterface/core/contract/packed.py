@@ -1,4 +1,4 @@
-"""Results as a flat tuple of arrays, for engines whose compiler or whose batching takes nothing else."""
+"""Results as a flat tuple of arrays, for engines whose compiler or batching accepts nothing else."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .backend import Aux
 
 
 class Packed:
-    """A function of arrays whose results are a flat tuple of arrays, and the structure of the results of its last call.
+    """A function of arrays with its results packed into a flat tuple of arrays; keeps the structure of its last results.
 
-    compute: returns tuples and lists of arrays, of None, and of `Aux`. An engine that compiles calls this object while it
-    traces; `unpacked` then gives compiled results the structure that was seen.
+    compute: returns tuples and lists of arrays, None and `Aux`. A compiling engine calls this object while it traces;
+    `unpacked` then restores the structure of compiled results.
     """
 
     def __init__(self, compute: Callable[..., Any]):
@@ -28,7 +28,7 @@ class Packed:
         return _built(self._structure, iter(arrays))
 
     def around(self, compiled: Callable[..., tuple[Any, ...]]) -> Callable[..., Any]:
-        """What the engine made of this object, with nested results."""
+        """A compiled form of this object, with nested results."""
         return lambda *arrays: self.unpacked(tuple(compiled(*arrays)))
 
 

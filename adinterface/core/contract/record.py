@@ -1,4 +1,4 @@
-"""Records of calls: what `explain` shows, and how exact engines estimate their results to be."""
+"""Records of calls, for `explain`, and the accuracies that engines estimate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Record:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, Sequence[Any]]] = []
         self.steps: list[str] = []
-        #: How exact the results are, as far as the engines estimate it.
+        #: The accuracies of the results, where the engines estimate them.
         self.accuracies: list[Accuracy] = []
 
 
@@ -29,13 +29,13 @@ def recording() -> Iterator[Record]:
 
 
 def active_record() -> Record | None:
-    """The record that listens now, if any."""
+    """The active record, or None."""
     record: Record | None = now().record
     return record
 
 
 def note_step(backend: Any, step: str) -> None:
-    """Note a step of an engine, if a record listens."""
+    """Add an engine's step to the active record, if there is one."""
     record = active_record()
     if record is not None:
         record.steps.append(f"{type(backend.auto).__name__}: {step}")
@@ -43,14 +43,14 @@ def note_step(backend: Any, step: str) -> None:
 
 @contextmanager
 def estimating() -> Iterator[list[Accuracy]]:
-    """Collects the accuracies that an engine notes."""
+    """Collects the accuracies that engines note."""
     result: list[Accuracy] = []
     with within(now()._replace(estimates=result)):
         yield result
 
 
 def note_accuracy(make: Callable[[], Accuracy]) -> None:
-    """Note how exact the derivatives are that were just computed. `make` is called only if somebody listens."""
+    """Note the accuracy of the derivatives just computed. `make` is called only if an operator collects accuracies."""
     result, record = now().estimates, active_record()
     if result is None and record is None:
         return
@@ -70,7 +70,7 @@ def doubting() -> Iterator[list[tuple[float, Callable[[], None]]]]:
 
 
 def tell_doubt(relative: float, tell: Callable[[], None]) -> None:
-    """Warn now, or leave it to the caller that collects doubts."""
+    """Warn now, or pass the warning to the caller that collects them."""
     doubts = now().doubts
     if doubts is None:
         tell()

@@ -1,7 +1,7 @@
-"""The one door for engines: backends are found by entry point and loaded at first use.
+"""The registry of engines: backends are found by entry point and loaded at first use.
 
-The name of an entry point in the group `adinterface.backends` is the import name of its engine, so that the core can
-tell which engines a program already uses without importing any.
+The name of an entry point in the group `adinterface.backends` is the import name of its engine. So the core knows which
+engines a program has loaded without importing any.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ def backend_class(name: str) -> type[Backend]:
         )
     loaded = points[0].load()
     if not (isinstance(loaded, type) and issubclass(loaded, Backend)):
-        raise BackendError(f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of adinterface.Backend.")
+        raise BackendError(
+            f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of adinterface.core.contract.Backend."
+        )
     return loaded
 
 
@@ -67,7 +69,7 @@ def backend_of(auto: AutoBackend) -> Backend:
 
 
 def find(auto: object) -> Backend:
-    """As `backend_of`, with an error for whatever is not a backend value."""
+    """As `backend_of`, with an error for anything but a backend value."""
     if isinstance(auto, AutoBackend):
         return backend_of(auto)
     seen = f"the class {auto.__name__}" if isinstance(auto, type) else repr(auto)
@@ -86,12 +88,12 @@ def find(auto: object) -> Backend:
     raise BackendError(f"The argument `backend` must be a backend, not {seen}. {remedy}")
 
 
-#: How much of a value that is no backend a message shows.
+#: How many characters of a wrong argument a message shows.
 _LONGEST = 200
 
 
 def _meant(auto: object) -> type[AutoBackend] | None:
-    """The class of backend values that a class, a name or an engine's module was meant for."""
+    """The class of backend values that a class, a name or an engine's module probably meant."""
     if isinstance(auto, type):
         return auto if issubclass(auto, AutoBackend) and dataclasses.is_dataclass(auto) and hasattr(auto, "name") else None
     name = auto.__name__ if isinstance(auto, ModuleType) else auto
@@ -103,7 +105,7 @@ def _meant(auto: object) -> type[AutoBackend] | None:
 
 
 def loaded_backends() -> list[type[Backend]]:
-    """The backends whose engine this program has imported already."""
+    """The backends whose engine this program has imported."""
     return [backend_class(name) for name in _entry_points() if sys.modules.get(name) is not None]
 
 
@@ -111,19 +113,19 @@ _own_libraries: list[Library] = []
 
 
 def register_library(library: Library) -> None:
-    """Make the arrays of an extension's own library into leaves. Called at import."""
+    """Register an extension's library, so that its arrays are leaves. Called at import."""
     _own_libraries.append(library)
 
 
 def libraries() -> list[Library]:
-    """The libraries of extensions, then those of the engines that this program has imported already."""
+    """The libraries of extensions, then those of the engines that this program has imported."""
     return [*_own_libraries, *[library for backend in loaded_backends() for library in backend.libraries]]
 
 
 def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:
-    """The scope in which f is called for its value alone: no engine needs to record it, unless it does so already."""
+    """The context of a call of f for its value alone: engines need not record it, unless a trace is active."""
     needed: list[AbstractContextManager[Any]] = []
-    for name in _entry_points():  # written out: it is asked for in every call of differences
+    for name in _entry_points():  # no generator: every evaluation of differences runs this loop
         if sys.modules.get(name) is not None:
             for library in backend_class(name).libraries:
                 scope = library.evaluation(leaves)
@@ -146,15 +148,15 @@ def _together(scopes: Sequence[AbstractContextManager[Any]]) -> Iterator[None]:
 
 
 def auto_class(name: str) -> type[AutoBackend] | None:
-    """The class of the values that choose a backend; None while no imported module defines it.
+    """The class of backend values with this name; None if no imported module defines it.
 
-    A class that a user derives from it keeps its name and is not meant.
+    A user's subclass keeps the name, and does not count.
     """
     return next((auto for auto in auto_classes() if vars(auto).get("name") == name), None)
 
 
 def auto_classes() -> list[type[AutoBackend]]:
-    """All classes of backend values that this program has imported, a base before what derives from it."""
+    """All imported classes of backend values, a base before its subclasses."""
     classes: list[type[AutoBackend]] = [AutoBackend]
     for auto in classes:
         classes.extend(auto.__subclasses__())
@@ -162,7 +164,7 @@ def auto_classes() -> list[type[AutoBackend]]:
 
 
 def is_installed(name: str) -> bool:
-    """Whether there is an importable engine of this name; it is not imported for that."""
+    """Whether an engine of this name can be imported; does not import it."""
     if name in sys.modules:
         return sys.modules[name] is not None
     return importlib.util.find_spec(name) is not None

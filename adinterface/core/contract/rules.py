@@ -1,4 +1,4 @@
-"""What an engine sees of a function with its own derivatives: a flat rule, on flat tuples of the engine's own arrays."""
+"""Custom rules as an engine sees them: flat rules on flat tuples of the engine's arrays."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ Arrays = tuple[Any, ...]
 
 
 class Point(NamedTuple):
-    """Where a rule is applied: what went in, and what came out."""
+    """One application of a rule: its inputs and outputs."""
 
-    #: The floating arrays that went in, of which derivatives may be taken.
+    #: The floating inputs, which may be differentiated.
     leaves: Arrays
-    #: Arrays that went in without a derivative: of integers, or passed as keywords.
+    #: Inputs without a derivative: integer arrays, or keywords.
     carried: Arrays
-    #: The floating arrays that came out.
+    #: The floating outputs.
     outputs: Arrays
-    #: What else came out, such as arrays of integers.
+    #: The other outputs, such as integer arrays.
     aux: Arrays
 
 
 class FlatRule(Protocol):
-    """A function and its derivatives as the core hands them to `Library.custom`.
+    """A function and its derivatives, as the core passes them to `Library.custom`.
 
     Laws: both maps are linear in their first argument; with `<a, b> = Re sum(conj(a) b)`, as in `Backend`,
-    `<pushforward(t, point), c> = <t, pullback(c, point)>`. What they return has the dtypes and shapes of leaves and outputs:
-    the core has checked it. Their code may itself be differentiated, with respect to everything in the point.
+    `<pushforward(t, point), c> = <t, pullback(c, point)>`. Their results have the dtypes and shapes of leaves and outputs: the
+    core has checked it. Their code may itself be differentiated, with respect to everything in the point.
     """
 
     #: The user's name of the function.
@@ -41,17 +41,16 @@ class FlatRule(Protocol):
         """The function itself: `(outputs, aux)`."""
 
     def written(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays] | None:
-        """The value by code that has the rule's derivatives as it is written, for an engine that cannot apply the rule where it
-        is called; None if there is none."""
+        """The value, by code whose own derivatives are the rule's, for an engine that cannot apply the rule here; or None."""
 
     def refused(self, n: int) -> Exception:
-        """The error for a carried array, the n-th, that the engine is asked to differentiate."""
+        """The error for a carried array (the n-th) that the engine would have to differentiate."""
 
     def captured(self) -> Exception:
-        """The error for a function that captures what the engine differentiates, where the engine can tell."""
+        """The error for a function that captures a differentiated array, where the engine detects it."""
 
     def nonlinear(self) -> Exception:
-        """The error for a map that proves not to be linear when the engine transposes it."""
+        """The error for a map that is not linear, found when the engine transposes it."""
 
 
 def require_linear(
@@ -60,11 +59,11 @@ def require_linear(
     """Raise `rule.nonlinear()` for a map L that an engine transposed at a point a, if `<L(a), v>` and `<a, L'(v)>` differ.
 
     images, adjoints: for each pair of arrays of the two sides, their inner product and that of their absolute values.
-    epsilon: of the arrays' dtype.
+    epsilon: that of the arrays' dtype.
     """
     one, other = sum([result for result, _ in images]), sum([result for result, _ in adjoints])
     size = sum([size for _, size in (*images, *adjoints)])
-    if abs(one - other) > 100 * epsilon**0.5 * size and size < math.inf:  # NaN is no sign of anything
+    if abs(one - other) > 100 * epsilon**0.5 * size and size < math.inf:  # NaN shows nothing
         raise rule.nonlinear()
 
 

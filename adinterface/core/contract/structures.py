@@ -1,4 +1,4 @@
-"""What a tree is when its leaves are taken out: a `Structure`, with places for them."""
+"""Structures: a tree without its leaves, with places for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 class Constant:
     """Marks a value that is not differentiated: an argument, or any node inside one.
 
-    f receives what it wraps; the gradient there is None. A frozen layer of a model, an axis, a batch of data:
+    f receives the wrapped value; the gradient there is None. A frozen layer of a model, an axis, a batch of data:
 
     >>> from adinterface import AutoFiniteDifferences, Constant, gradient
     >>> gradient(lambda x, n: x**n, AutoFiniteDifferences(), 3.0, Constant(2))[1] is None
@@ -34,9 +34,9 @@ class Constant:
 
 
 class Each(Generic[T]):
-    """Marks what has a leading axis for `batched`: an array, or a tree in which every array has one.
+    """Marks an array with a leading axis for `batched`, or a tree in which every array has one.
 
-    It may stand at any node of an argument, around or inside a Constant, and in keyword arguments; f receives one entry.
+    It may be at any node of an argument, around or inside a Constant, and in keyword arguments; f receives one entry.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, Each, batched, derivative
@@ -71,19 +71,19 @@ class Structure(ABC):
 
     @abstractmethod
     def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
-        """Computed from the places up: `place` of each place, `node` of each node and what its children gave."""
+        """Computes bottom-up: `place` for each place, `node` for each node with the results of its children."""
 
     def places(self, path: str) -> Iterator[tuple[str, Structure]]:
-        """Every place with its path; a Constant is one place."""
+        """Every place with its path; a Constant counts as one place."""
         yield path, self
 
     def nodes(self) -> Iterator[Node]:
-        """Every node, in front of its children."""
+        """Every node, parents first."""
         return iter(())
 
 
 class LeafSpec(Structure):
-    """A place that a numeric leaf fills: differentiated, or only carried along."""
+    """A place for a numeric leaf, which is differentiated or carried along."""
 
     __slots__ = ("differentiated",)
 
@@ -101,7 +101,7 @@ class LeafSpec(Structure):
 
 
 class Static(LeafSpec):
-    """A value without a gradient, kept as it is."""
+    """A value without a gradient, kept unchanged."""
 
     __slots__ = ("reason", "value")
 
@@ -117,45 +117,47 @@ DIFFERENTIATED, CARRIED = LeafSpec(True), LeafSpec(False)
 
 
 class Node(Structure):
-    """A container: its type, what that needs to build it again, and its class."""
+    """A container: its type, the data that the type needs to build it again, and its class."""
 
-    __slots__ = ("_keys", "children", "cls", "data", "only", "type")
+    __slots__ = ("_keys", "children", "cls", "data", "differentiated", "flat", "type")
 
     def __init__(self, node_type: NodeType, data: Any, children: Sequence[Structure], cls: type):
         self.type, self.data, self.children, self.cls = node_type, data, tuple(children), cls
-        first = self.children[0] if self.children else None
-        #: What all children are, if that is DIFFERENTIATED or CARRIED.
-        self.only = first if first in _LEAVES and set(self.children) == {first} else None
+        #: Whether every child is a leaf; whether each child has a gradient, apart from a held node's own object.
+        self.flat = _LEAVES.issuperset(self.children)
+        self.differentiated = _DIFFERENTIATED.issuperset(self.inner())
         self._keys: list[str] | None = None
 
     def with_children(self, children: Sequence[Structure]) -> Node:
         return Node(self.type, self.data, children, self.cls)
 
     def inner(self) -> tuple[Structure, ...]:
-        """The children, without the object itself in front of those of a held one."""
+        """The children; those of a held node without the object itself in front."""
         return self.children[1:] if self.type.held else self.children
 
     def keys(self) -> list[str]:
-        """For each of these what its path has behind the path of the node."""
+        """For each of these children the last part of its path."""
         if self._keys is None:
             self._keys = self.type.paths(self.data, len(self.inner()))
         return self._keys
 
     def build(self, leaves: Iterator[Any]) -> Any:
-        if self.only is not None:
+        if self.flat:
             return self.type.unflatten(self.data, [*islice(leaves, len(self.children))])
         return self.type.unflatten(self.data, [child.build(leaves) for child in self.children])
 
     def gradient(self, gradients: Iterator[Any], holders: Iterator[Any]) -> Any:
-        if self.only is DIFFERENTIATED:
-            return self.type.gradient(self.data, [*islice(gradients, len(self.children))])
         if self.type is CONSTANT:
             return None
-        if not self.type.held:
-            return self.type.gradient(self.data, [child.gradient(gradients, holders) for child in self.children])
-        itself, *children = self.children
-        holder = itself.value if type(itself) is Static else next(holders)
-        return self.type.gradient(self.data, [holder, *[child.gradient(gradients, holders) for child in children]])
+        inner = self.inner()
+        if self.differentiated:
+            children = [*islice(gradients, len(inner))]
+        else:
+            children = [child.gradient(gradients, holders) for child in inner]
+        if self.type.held:
+            itself = self.children[0]
+            children.insert(0, itself.value if type(itself) is Static else next(holders))
+        return self.type.gradient(self.data, children)
 
     def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
         return node(self, [child.fold(place, node) for child in self.children])
@@ -173,11 +175,11 @@ class Node(Structure):
             yield from child.nodes()
 
 
-_LEAVES = (DIFFERENTIATED, CARRIED)
+_LEAVES, _DIFFERENTIATED = frozenset({DIFFERENTIATED, CARRIED}), frozenset({DIFFERENTIATED})
 
 
 class Marker(NodeType):
-    """A node in which there is one tree, its `value`, and nothing else: it says something of that, which f does not see."""
+    """A node that contains one tree, its `value`, and marks it; f does not see the marker."""
 
     def __init__(self, cls: type):
         self.cls = cls
@@ -198,13 +200,13 @@ class Marker(NodeType):
         return [""]
 
 
-#: A Constant: nothing in it is differentiated, and its gradient is None as a whole.
+#: A Constant: nothing in it is differentiated, and its whole gradient is None.
 CONSTANT = Marker(Constant)
 EACH = Marker(Each)
 
 
 class Holder(NamedTuple):
-    """The first child of a held node: the object itself, with the children that it has of its own."""
+    """The first child of a held node: the object itself, with its own children."""
 
     value: Any
     children: Sequence[Any]
@@ -212,11 +214,11 @@ class Holder(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A numeric leaf where it was found."""
+    """A numeric leaf, as found in a tree."""
 
     value: Any
     library: Library
-    #: The object through which f reaches the leaf (a module that holds its parameter), if there is one.
+    #: The object through which f reaches the leaf (a module that holds its parameter), or None.
     holder: Any
     differentiated: bool
 

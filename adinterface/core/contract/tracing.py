@@ -1,9 +1,9 @@
-"""Compilers that trace the Python code of users, our calls in it included: `torch.compile`, `torch.export`.
+"""Compilers that trace users' Python code, including its calls of this package: `torch.compile`, `torch.export`.
 
-Such a compiler cannot trace the core, which reads entry points and memory addresses. So each door of the package asks
-`tracing()` first. While a compiler traces, `gradient` and a few more take the plain way of `doors/traced_calls.py`, which
-the compiler can trace. Every other call refuses to be traced. The compiler then leaves the whole call to Python: it compiles
-neither the function that Python calls, which is a `door`, nor what that function calls.
+Such a compiler cannot trace the core, which reads entry points and memory addresses. So each entry function of the package
+calls `tracing()` first. While a compiler traces, `gradient` and a few more use `doors/traced_calls.py`, which the compiler
+can trace. All other calls refuse to be traced: the compiler then leaves the whole call to Python. It compiles neither the
+function that Python calls, which is a `door`, nor the functions that it calls.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def tracing() -> Compiler | None:
-    """The compiler that traces the code which runs; None if none does."""
+    """The compiler that traces the running code, or None."""
     for auto in COMPILING:
         if auto.is_compiling():
             return cast("Compiler", getattr(late, auto.name))
@@ -32,7 +32,7 @@ def tracing() -> Compiler | None:
 
 
 def door(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorates a function that asks `tracing()`. Returns the function as it is."""
+    """Decorates a function that calls `tracing()`. Returns the function unchanged."""
     DOORS.add(function.__code__)
     return function
 

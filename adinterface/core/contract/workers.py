@@ -1,7 +1,7 @@
 """Tasks on the workers of an executor: threads, processes, or machines.
 
-Every evaluation of f, or every part of a derivative, is a task of its own kind, so that results do not depend on how many
-workers there are. A task holds f itself and its arguments, which is all that a process must be able to unpickle.
+Every evaluation of f, and every part of a derivative, is one task, so that results do not depend on the number of workers. A
+task holds f itself and its arguments, and a process needs to unpickle only these.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from .ambient import now, within
 from .errors import PrecisionError
 from .structures import Constant, Each
 
-#: What code in Python raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix that has no Cholesky
-#: factor; NumPy's own warnings where they are errors.
+#: What Python code raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix without a Cholesky factor; and
+#: NumPy warnings that are errors.
 OUTSIDE = (ArithmeticError, ValueError, RuntimeWarning)
 
-#: In how many pieces the evaluations of one round are handed out at most; few evaluations go one by one.
+#: The largest number of pieces per round of evaluations; few evaluations are sent one by one.
 PIECES = 64
 
 
 class Task(NamedTuple):
-    """What a worker calls."""
+    """A function and its arguments, for a worker."""
 
     call: Callable[..., Any]
     args: Sequence[Any]
@@ -35,18 +35,18 @@ class Task(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """In place of a result: f raised an error that it may raise outside its domain."""
+    """Replaces a result: f raised an error that may mean that it left its domain."""
 
     error: Exception
 
 
 def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
-    """The results, in the order of the tasks. What a task raises is raised, and what has not begun is cancelled."""
+    """The results, in the order of the tasks. Raises what a task raises, and cancels the tasks that have not begun."""
     size = max(1, -(-len(tasks) // PIECES))
     stays, busy = isinstance(executor, ThreadPoolExecutor), now().waiting | {id(executor)}
     pieces = [_Piece(tasks[start : start + size], stays, busy) for start in range(0, len(tasks), size)]
     if busy == now().waiting or _is_thread_of(executor):
-        # A worker of this very executor waits for what is computed here: all of them may, and then none would ever begin.
+        # A worker of this executor waits for the results. If all workers wait, no task can begin, so the task runs here.
         for piece in pieces:
             yield from piece.results()
         return
@@ -56,32 +56,32 @@ def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
 
 
 def _is_thread_of(executor: Any) -> bool:
-    """Whether this is a thread of the executor, which the caller may have given work of his own.
+    """Whether this is a thread of the executor.
 
-    By its name: the executor itself knows of a thread a little later than that begins to work.
+    Found by the thread's name: the executor records a thread a little after the thread begins to work.
     """
     prefix = getattr(executor, "_thread_name_prefix", None)
     return bool(prefix) and threading.current_thread().name.startswith(f"{prefix}_")
 
 
 class _Piece:
-    """Tasks that a worker does one after the other."""
+    """Tasks that a worker runs one after the other."""
 
     def __init__(self, tasks: Sequence[Task], stays: bool, busy: frozenset[int]):
-        #: The executors that wait for these, theirs included.
+        #: The executors that wait for these tasks, including the one that runs them.
         self.busy = busy
         self.tasks = [(task.call, tuple(task.args), dict(task.kwargs)) for task in tasks]
         self.dtypes = None if stays else _dtypes(self.tasks)
 
     def __call__(self) -> tuple[list[Any], list[str] | None]:
-        """On a worker: the results, and their dtypes if they leave the process."""
+        """On a worker: the results, and their dtypes if they go to another process."""
         _require_dtypes(self.tasks, self.dtypes)
         with within(now()._replace(waiting=now().waiting | self.busy)):
             results = self.results()
         return results, None if self.dtypes is None else _dtypes(results)
 
     def results(self) -> list[Any]:
-        """What the tasks give."""
+        """The results of the tasks."""
         results: list[Any] = []
         for function, args, kwargs in self.tasks:
             try:
@@ -92,7 +92,7 @@ class _Piece:
 
 
 def _dtypes(x: Any) -> list[str]:
-    """Of all arrays in x, as far as can be seen without a plan."""
+    """The dtypes of all arrays in x, as far as they can be found without a plan."""
     if isinstance(x, (tuple, list)):
         return [dtype for part in x for dtype in _dtypes(part)]
     if isinstance(x, dict):
@@ -105,7 +105,7 @@ def _dtypes(x: Any) -> list[str]:
 
 
 def _require_dtypes(x: Any, sent: list[str] | None) -> None:
-    """Refuse arrays that another process reads in another precision, by their own setting of an engine."""
+    """Refuse arrays that another process reads in another precision, because an engine is configured differently there."""
     if sent is not None and (read := _dtypes(x)) != sent:
         before, after = next((pair for pair in zip(sent, read) if pair[0] != pair[1]), (sent, read))
         raise PrecisionError(
@@ -115,7 +115,7 @@ def _require_dtypes(x: Any, sent: list[str] | None) -> None:
 
 
 def _mapped(executor: Any, packed: list[_Piece]) -> Iterator[tuple[list[Any], list[str] | None]]:
-    if hasattr(executor, "get_executor"):  # a dask client, whose own futures are remembered by what they compute
+    if hasattr(executor, "get_executor"):  # a dask client, which caches its own futures by their computation
         executor = executor.get_executor(pure=False)
     if hasattr(executor, "submit"):
         futures = [executor.submit(call, piece) for piece in packed]
@@ -125,7 +125,7 @@ def _mapped(executor: Any, packed: list[_Piece]) -> Iterator[tuple[list[Any], li
         finally:
             for future in futures:
                 future.cancel()
-    elif hasattr(executor, "n_jobs"):  # joblib's Parallel takes functions with their arguments
+    elif hasattr(executor, "n_jobs"):  # joblib.Parallel takes functions with their arguments
         yield from executor((call, (piece,), {}) for piece in packed)
     else:
         mapping = executor.map if hasattr(executor, "map") else executor

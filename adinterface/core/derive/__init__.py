@@ -1,6 +1,6 @@
-"""The flat mathematics: every operator of the contract, derived once from `pullback` or `pushforward`.
+"""The flat mathematics: every operator, derived once from `pullback` or `pushforward`.
 
-Everything here sees native arrays only. It may import the contract.
+Works on native arrays only. May import the contract.
 """
 
 from ..contract.arrays import full_like, library_of

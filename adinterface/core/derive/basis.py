@@ -1,4 +1,4 @@
-"""The components of native arrays and their basis vectors, and the few array operations that flat mathematics needs."""
+"""The components of native arrays, their basis vectors, and the array operations that these need."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def zero_entry(backend: Backend, stack: Any) -> Any:
 
 
 def _deciding(backend: Backend, arrays: Sequence[Any]) -> tuple[Library, Any]:
-    """The library and namespace in which these arrays meet: that of one which is traced, else of the first."""
+    """The library and namespace for operations on these arrays: those of a traced array if there is one, else of the first."""
     libraries = [library_of(backend, array) for array in arrays]
     pairs = list(zip(libraries, arrays))
     library, array = next((pair for pair in pairs if pair[0].traced(pair[1])), pairs[0])
@@ -80,12 +80,12 @@ class Components:
             dtype = library.dtype(array)
             shape = (stop - start, *library.shape(array))
             xp = library.namespace(array)
-            # Inside a trace they are made on the way, and not read from memory; JAX's eager operations are compiled one by one.
+            # Inside a trace the seeds are computed, not stored as constants; JAX compiles eager operations one by one.
             if hasattr(xp, "eye") and (library.mutable or library.traced(array)):
                 units = [xp.eye(stop - start, size, k=start - offset) for offset, _ in ranges]
                 seeds.append(library.asarray(xp.reshape(sum_units([*zip(units, (1.0, 1j))]), shape), dtype=dtype, like=array))
                 continue
-            # JAX takes no float16 hint from the numbers, so they travel as doubles and are cast on arrival.
+            # JAX does not infer float16 from the numbers, so they are sent as doubles and cast by the engine.
             stack = np.zeros((stop - start, size), dtype="complex128" if kind(dtype) == "complex" else "float64")
             for offset, unit in ranges:
                 numbers = np.arange(max(start, offset), min(stop, offset + size))
@@ -103,7 +103,7 @@ class Components:
         return [concatenated(self.backend, column) for column in zip(*parts)]
 
     def split(self, parts: Sequence[Any]) -> list[Any]:
-        """Arrays like the own ones, from one number for each component, in chunks."""
+        """Arrays like those of this object, from one number for each component, in chunks."""
         flat = concatenated(self.backend, parts) if parts else None
         result: list[Any] = []
         for array, size, ranges in zip(self.arrays, self.sizes, self.ranges):

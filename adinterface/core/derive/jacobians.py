@@ -14,7 +14,7 @@ from .primitives import back_stacked, checked, linearize, pullback, push_stacked
 
 
 def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
-    """Of a function with one real scalar output; without `value` nobody looks at the numbers of outputs and aux."""
+    """The gradient of a function with one real scalar output. Without `value`, outputs and aux are not used."""
     if backend.mode != "forward":
         result = backend.gradient(function, leaves, value=value)
         if isinstance(result, Linearized):
@@ -37,7 +37,7 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
 def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
     """The Jacobian of every output with respect to every leaf.
 
-    Without `value`, outputs and aux are not looked at.
+    Without `value`, outputs and aux are not used.
 
     Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex outputs of complex
     leaves: the holomorphic derivative. Complex outputs of real leaves: the complex derivative.
@@ -153,7 +153,7 @@ def from_parts(
 
 
 def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacobian | None:
-    """All columns in one batch, from one evaluation of f; None if the engine cannot or they are too many for one."""
+    """All columns in one batch, from one evaluation of f; None if the engine cannot, or if they exceed one batch."""
     components = Components(backend, leaves, [is_complex(backend, leaf) for leaf in leaves])
     if not gives(backend, "pushforward_stacked") or backend.chunk_size == 1 or len(list(components.chunks())) != 1:
         return None
@@ -170,7 +170,7 @@ def _column_blocks(
 ) -> list[list[Any]]:
     shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
     blocks: list[list[Any]] = []
-    for output, stack in zip(outputs, stacks if components.count else outputs):  # of no components, there are no stacks
+    for output, stack in zip(outputs, stacks if components.count else outputs):  # without components there are no stacks
         complex_output, rows_of_output = is_complex(backend, output), library_of(backend, output).shape(output)
         row: list[Any] = []
         for leaf, shape_of_leaf, size, ranges in zip(leaves, shapes, components.sizes, components.ranges):

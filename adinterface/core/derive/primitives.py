@@ -1,4 +1,4 @@
-"""The primitives from one another: a pushforward by transposing a pullback or row by row, a pullback column by column."""
+"""Each primitive from the others: a pushforward by transposing a pullback or row by row, a pullback column by column."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _Found = TypeVar("_Found", Pullback, Pushforward, Linearized, Jacobian)
 
 
 def checked(backend: Backend, found: _Found, leaves: Arrays, count: int | None = None) -> _Found:
-    """What an engine gave, with zeros for each leaf or output that it says nothing of, because nothing depends there.
+    """An engine's result, with zeros for each leaf or output without an entry, on which nothing depends.
 
-    count: of tangents that come in stacks. Raises BackendError for an engine that does not hand on the `Aux`.
+    count: the length of tangent stacks. Raises BackendError for an engine that does not return the function's `Aux`.
     """
     if not isinstance(found.aux, Aux):
         raise BackendError(
@@ -36,7 +36,7 @@ def checked(backend: Backend, found: _Found, leaves: Arrays, count: int | None =
 
 
 def with_zeros(backend: Backend, apply: Stacked, likes: Arrays, stacks: bool = False) -> Stacked:
-    """A linear map of an engine, or of stacks, with zeros where it gives None."""
+    """An engine's linear map, or its map of stacks, with zeros in place of None."""
 
     def filled_map(arrays: Arrays) -> Arrays:
         count = library_of(backend, arrays[0]).shape(arrays[0])[0] if stacks else None
@@ -46,7 +46,7 @@ def with_zeros(backend: Backend, apply: Stacked, likes: Arrays, stacks: bool = F
 
 
 def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
-    """The engine's pullback, or one made of pushforwards: one for each real component of the leaves, in every `back`."""
+    """The engine's pullback, or one from pushforwards: one for each real component of the leaves, in every `back`."""
     if gives(backend, "pullback") and backend.mode != "forward":
         note_step(backend, "one pullback")
         return checked(backend, backend.pullback(function, leaves, differentiable=differentiable), leaves)
@@ -57,7 +57,7 @@ def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differ
 
 
 def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
-    """The engine's linear map, or one made of its pullback."""
+    """The engine's linear map, or one from its pullback."""
     # A transposed pullback does not evaluate f again in each push.
     again = not gives(backend, "linearize") and backend.mode is None and backend.transposes
     if _goes_forward(backend) and not again:
@@ -77,7 +77,7 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
 def pushforward(
     backend: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True
 ) -> Pushforward:
-    """The engine's pushforward, or one made of its pullback; without `value` nobody looks at the numbers of outputs and aux."""
+    """The engine's pushforward, or one from its pullback. Without `value`, outputs and aux are not used."""
     if _goes_forward(backend):
         note_step(backend, "one pushforward")
         return checked(backend, backend.pushforward(function, leaves, tangents, value=value), leaves)
@@ -125,8 +125,8 @@ class _Back:
 
 
 def transposed(backend: Backend, pulled: Pullback) -> Linearized:
-    """The derivative as the adjoint of its own adjoint: `back` is linear, so its pullback at any point is the push."""
-    # Not at zero, where an engine's rule may leave out what it multiplies by zero.
+    """The derivative as the adjoint of its adjoint: `back` is linear, so its pullback at any point is `push`."""
+    # Not at zero: an engine's rule may leave out a product with zero.
     point = tuple([full_like(backend, output, 1.0) for output in pulled.outputs])
     again = checked(backend, backend.pullback(_Back(pulled.back), point), point)
     return Linearized(pulled.outputs, pulled.aux, again.back, again.back_stacked)
@@ -145,7 +145,7 @@ def _looped(backend: Backend, apply: Callable[[Arrays], Arrays]) -> Stacked:
 
     def stacked(stacks: Arrays) -> Arrays:
         count = library_of(backend, stacks[0]).shape(stacks[0])[0]
-        if count == 0:  # one call tells the shapes
+        if count == 0:  # one call shows the shapes
             return tuple([stack_of(backend, [x])[:0] for x in apply(tuple([zero_entry(backend, stack) for stack in stacks]))])
         rows = [apply(tuple([stack[i] for stack in stacks])) for i in range(count)]
         return tuple([stack_of(backend, column) for column in zip(*rows)])

@@ -19,7 +19,7 @@ class DerivedFunction(ABC):
     def __init__(self, inner: Backend, function: FlatFunction, *, value: bool = True):
         self.inner, self.function, self.value = inner, function, value
         self.held = function.held
-        self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
+        self.fresh, function.fresh = function.fresh, False  # the leaves belong to the outer engine
 
     @property
     def alone(self) -> Self:
@@ -54,14 +54,14 @@ class DerivativeFunction(DerivedFunction):
 
 
 def derivative(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward:
-    """The pushforward of 1."""
+    """The pushforward with tangent 1."""
     return pushforward(backend, function, leaves, (full_like(backend, leaves[0], 1.0),), value=value)
 
 
 def second_derivative(
     outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
 ) -> Pushforward:
-    """Of a function of one real number: outputs are its derivatives, tangents its second derivatives, aux as of the former."""
+    """For a function of one real number: outputs are its derivatives, tangents its second derivatives; aux as in the first."""
     if outer is inner:
         own = inner.second_derivative(function, leaves, value=value)
         if own is not None:
@@ -70,7 +70,7 @@ def second_derivative(
 
 
 def hessian(outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
-    """Of a scalar function: the Jacobian of its gradient; aux is `(value, *aux)`. Without `value` only blocks are looked at."""
+    """The Jacobian of the gradient of a scalar function; aux is `(value, *aux)`. Without `value` only the blocks are used."""
     if outer is inner:
         own = inner.hessian(function, leaves, value=value)
         if own is not None:
@@ -81,8 +81,7 @@ def hessian(outer: Backend, inner: Backend, function: FlatFunction, leaves: Arra
 def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """The Hessian as a linear map: outputs are the gradient, and push is `v -> H v`.
 
-    In reverse mode it is the pullback of the gradient, since the Hessian is symmetric; so it is on an engine that has no
-    linear map of its own.
+    In reverse mode, and on an engine without a linear map, it is the pullback of the gradient: the Hessian is symmetric.
     """
     symmetric = outer.mode == "reverse" or (outer.mode is None and not gives(outer, "linearize"))
     if gives(outer, "pullback") and symmetric:
@@ -94,7 +93,7 @@ def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linea
 def hvp(
     outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, directions: Arrays, *, value: bool = True
 ) -> Pushforward:
-    """Of a scalar function: its gradients, and the Hessian times directions. Without `value` nobody looks at the gradients."""
+    """The gradients of a scalar function, and its Hessian times directions. Without `value`, the gradients are not used."""
     if outer is inner:
         own = inner.hvp(function, leaves, directions)
         if own is not None:
@@ -110,7 +109,7 @@ def hvp(
 
 
 def hessian_diagonal(outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays) -> Arrays:
-    """The diagonal of the Hessian of a scalar function; never more of it in memory than one chunk of its rows."""
+    """The diagonal of the Hessian of a scalar function; holds at most one chunk of rows in memory."""
     if outer is inner:
         own = inner.hessian_diagonal(function, leaves)
         if own is not None:

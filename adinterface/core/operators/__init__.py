@@ -1,4 +1,4 @@
-"""The operators, one file each, and `prepare`, which keeps what one of them decided.
+"""The operators, one file each, and `prepare`, which keeps what a call can decide once.
 
-They may import everything but the tools, which stand above them.
+May import everything in the core except the tools.
 """

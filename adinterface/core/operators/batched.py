@@ -1,4 +1,4 @@
-"""`batched`: an operator for each entry of a leading axis."""
+"""`batched`: an operator applied to each entry of a leading axis."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ def batched(
     randomness: Randomness = "error",
     **kwargs: Any,
 ) -> Any:
-    """The operator for each entry of a leading axis: its results, with that axis in front of every array.
+    """Apply an operator to each entry of a leading axis, and stack the results.
 
-    args, kwargs: what the operator takes after the backend, with `Each(x)` around what has the axis: an array, or a tree whose
-    arrays all have it. Everything else is shared by all entries. The result is what a loop over the entries gives, stacked:
+    args, kwargs: the operator's arguments after the backend. `Each(x)` marks an array with the axis, or a tree whose arrays all
+    have it. Everything else is shared by all entries. The result is that of a loop over the entries, stacked:
     `batched(gradient, loss, backend, model, Constant(Each(x)), Constant(Each(y)))` is the gradient of each example.
 
-    JAX and torch compute all entries in one evaluation of f (`vmap`), in chunks of which the numbers that go in and out fit 64
-    MiB, or of the backend's `chunk_size`; with `chunk_size=1`, and on every other engine, one entry after another.
-    `prepare(batched, operator, f, backend, *args)` is this, prepared.
+    JAX and torch compute all entries in one evaluation of f (`vmap`). Chunks keep inputs and outputs below 64 MiB, or follow
+    the backend's `chunk_size`. With `chunk_size=1`, and on every other engine, the entries are computed one by one.
+    `prepare(batched, operator, f, backend, *args)` prepares the call.
 
-    randomness: what random numbers that f draws from its engine are: "error" refuses them, "different" gives each entry its
-    own, "same" the same to all. JAX's come from keys, which are arguments: `Constant(Each(keys))`.
+    randomness: how f may draw random numbers from its engine. "error" refuses them, "different" draws for each entry, "same"
+    shares the draws. JAX draws from keys, which are arguments: `Constant(Each(keys))`.
 
-    Raises TypeError if nothing is marked, TreeError, naming the path, for leading axes that differ and for what has none,
-    BackendError for random numbers that are refused, and what the operator and f raise.
+    Raises TypeError if nothing is marked; TreeError, naming the path, for a leading axis that differs or is missing;
+    BackendError for refused random numbers; and whatever the operator and f raise.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, Constant, Each, batched, gradient
@@ -67,7 +67,7 @@ def batched(
 def batched_kind(
     caller: str, operator: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[BatchedKind, Callable[..., Any], Any, tuple[Any, ...]]:
-    """What is batched, f, the backend, and what the operator takes behind it; `randomness` is taken out of the keywords."""
+    """The kind, f, the backend, and the operator's arguments; takes `randomness` out of the keywords."""
     if operator is batched:
         raise TypeError(
             f"{caller}: operator is batched itself. There is one axis; for another, call batched inside f, or reshape both "
@@ -92,7 +92,7 @@ def batched_kind(
 
 @dataclass(frozen=True)
 class BatchedKind:
-    """What is batched, and how: a value, which makes the operation on a backend."""
+    """A batched operator and its randomness: a value that makes the operation on a backend."""
 
     inner: type[Operation]
     randomness: Randomness
@@ -101,12 +101,12 @@ class BatchedKind:
         return Batched(self, auto)
 
 
-#: What is true of a batched operator as of the operator itself.
+#: The facts that a batched operator shares with the operator itself.
 _SAME = ("name", "output", "result", "forms", "order", "of_complex", "takes", "directions", "outlives")
 
 
 class Batched(Operation):
-    """An operation for each entry of the axis."""
+    """An operation applied to each entry of the axis."""
 
     plan_type = BatchedPlan
     call_type = BatchedCall
@@ -155,9 +155,9 @@ class Batched(Operation):
         return self.inner.compile(lambda compute: compiled(self._for_each(compute)))
 
     def _for_each(self, compute: Compute) -> Compute:
-        """What is computed for all entries, from what is for one."""
+        """The computation for all entries, from the computation for one."""
         operation = self.inner
-        backends = [operation.backend]  # the one whose arrays f gets, and of a pair the other
+        backends = [operation.backend]  # the backend of f's arrays, and the other backend of a pair
         if isinstance(operation, SecondOrderOperation):
             backends += [other for other in (operation.outer, operation.inner) if other is not operation.backend]
 
@@ -170,7 +170,7 @@ class Batched(Operation):
                 own, rest = arrays[: len(leaves)], iter(arrays[len(leaves) :])
                 beside = [next(rest) if each else value for value, each in zip(function.carried, carried)]
                 one = Function(plan, function.f, beside, function.output)
-                one.fresh = False  # what is shared is met again at the next entry
+                one.fresh = False  # shared values are used again for the next entry
                 return compute(one, own, tuple(rest))
 
             stacks = [value for value, each in zip(function.carried, carried) if each]
@@ -181,7 +181,7 @@ class Batched(Operation):
         return entries
 
     def finish(self, call: Call, results: Results) -> Any:
-        # The stacks of stacks that a map could take have the axis behind their own.
+        # The stacks of stacks that a map could take have the batch axis after their own.
         if isinstance(results, Pullback):
             results = results._replace(back_stacked=None)
         elif isinstance(results, Linearized):

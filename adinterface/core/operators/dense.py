@@ -1,4 +1,4 @@
-"""A word to those who compute a dense Jacobian, or Hessian, that is almost all zeros."""
+"""A warning about a dense Jacobian or Hessian that is almost all zeros."""
 
 from __future__ import annotations
 
@@ -13,21 +13,19 @@ from ..contract.errors import ConversionError, DenseJacobianWarning, levels_to_t
 from ..contract.library import Library
 from ..tree import handler_of
 
-#: From so many entries on a dense derivative is looked at.
+#: A dense derivative with at least this many entries is sampled.
 _ENTRIES = 10**7
-#: At so many random places, those of one draw in one block; and which part of them is to be other than zero for a dense
-#: derivative to pay.
+#: The number of random samples, the number of samples in one block, and the share of non-zero entries below which we warn.
 _DRAWS, _PLACES, _PART = 256, 16, 0.01
 
 
 def may_be_wasteful(sizes: Sequence[int]) -> bool:
-    """Whether arrays of these sizes together are so many entries that they are looked at."""
+    """Whether arrays of these sizes have enough entries together to be sampled."""
     return sum(sizes) > _ENTRIES
 
 
 def warn_if_wasteful(name: str, blocks: Sequence[Sequence[Any]], matrix: str = "Jacobian") -> None:
-    """Warn with DenseJacobianWarning where the blocks have more than 10^7 entries together, of which a sample shows less than
-    1 % to be other than zero."""
+    """Warn with DenseJacobianWarning if the blocks have more than 10^7 entries, less than 1 % of them non-zero in a sample."""
     sizes = [math.prod(block.shape) for row in blocks for block in row]
     if may_be_wasteful(sizes):
         _look(name, matrix, [block for row in blocks for block in row], sizes)
@@ -43,7 +41,7 @@ def _look(name: str, matrix: str, blocks: Sequence[Any], sizes: Sequence[int]) -
             return
         result += int(np.count_nonzero(some))
     if result < _PART * _DRAWS * _PLACES:
-        # Of the same words whatever the numbers are, so that Python shows it once for each line of the user's.
+        # The text does not depend on the numbers, so that Python shows it once for each line of the user's code.
         warnings.warn(
             f"{name}: of a dense {matrix} with {sum(sizes):,} entries, less than {100 * _PART:.0f} % of a sample are other "
             f"than zero. AutoSparse(backend) computes these alone, in a few products: {name}(f, AutoSparse(backend), *args).",
@@ -53,11 +51,11 @@ def _look(name: str, matrix: str, blocks: Sequence[Any], sizes: Sequence[int]) -
 
 
 def _some(block: Any, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """The entries at these places; None where nobody can look at them. An engine moves them alone, not the whole block."""
+    """The entries at these places; None where they cannot be read. The engine copies these entries only, not the block."""
     library = handler_of(block)
     if not isinstance(library, Library) or library.traced(block):
         return None
     try:
         return library.sample(block, np.unravel_index(places, block.shape))
-    except ConversionError:  # it lies in parts on the devices of several processes
+    except ConversionError:  # the array is distributed over several processes
         return None

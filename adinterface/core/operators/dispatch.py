@@ -1,4 +1,4 @@
-"""Which operation carries out an operator on a backend value: the registry of operators, and the door for extensions."""
+"""Dispatch: from an operator and a backend value to an `Operation`; extensions register here."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..contract import late
 from ..contract.auto import AutoBackend
 from .operation import Operation
 
-#: Makes the operation of an operator on a backend value: the class of the operation, or what wraps one.
+#: Makes the operation for a backend value: a class of operations, or a wrapper of one.
 Kind = Callable[[AutoBackend], Operation]
 
 
 class Extension(NamedTuple):
-    """What an extension adds to the core: the operations on some backend values."""
+    """An extension of the core: the operations for some backend values."""
 
-    #: Whether the extension makes the operations on a backend value.
+    #: Whether the extension makes the operations for a backend value.
     applies: Callable[[AutoBackend], bool]
-    #: `"module:function"`, imported at the first such backend value: from a kind and a backend value to the operation.
+    #: `"module:function"`, imported for the first such backend value; maps a kind and a backend value to an operation.
     entry: str
 
     def operation(self, kind: Kind, auto: AutoBackend) -> Operation:
@@ -36,7 +36,8 @@ _extensions: list[Extension] = []
 def extend(*extensions: Extension, **entries: str) -> None:
     """Register extensions. The first one that applies to a backend value makes its operations.
 
-    entries: what else the core calls in extensions, `"module:name"` by name; it becomes an attribute of `contract.late`.
+    entries: other functions of extensions that the core calls, `"module:name"` by name; each becomes an attribute of
+    `contract.late`.
     """
     _extensions.extend(extensions)
     late.ENTRIES.update(entries)
@@ -52,18 +53,18 @@ def _cached_operation(kind: Kind, auto: AutoBackend) -> Operation:
 
 
 def operation_of(kind: Kind, auto: AutoBackend) -> Operation:
-    """The operation on a backend; one and the same for equal backends."""
+    """The operation for a backend; equal backends share one object."""
     return _cached_operation(kind, auto) if isinstance(auto, AutoBackend) else kind(auto)
 
 
-#: The operation of each operator, by the operator.
+#: From each operator to its operation.
 OPERATIONS: dict[Any, type[Operation]] = {}
 
 
 def require_operator(caller: str, operator: Any) -> type[Operation]:
-    """The operation of an operator; raises TypeError, and says what to write, for what is none.
+    """The operation of an operator; raises TypeError, with a remedy, for anything else.
 
-    caller: the tool that takes it, as it is called.
+    caller: the calling tool and its arguments, for the message.
     """
     kind = _kind_of(operator)
     if kind is not None:
@@ -80,8 +81,8 @@ def require_operator(caller: str, operator: Any) -> type[Operation]:
 
 
 def require_call(caller: str, operator: Any, f: Any) -> None:
-    """As `require_operator` for a tool that takes whatever is called as an operator is: it must be a function, and so must
-    f, which is no operator unless the two were exchanged."""
+    """As `require_operator`, for tools that take any function with an operator's call signature; f must be a function, not an
+    operator, which it is if the two were exchanged."""
     if not callable(operator) or _kind_of(f) is not None:
         require_operator(caller, operator)
     require_function(caller.partition("(")[0], f)

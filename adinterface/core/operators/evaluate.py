@@ -1,4 +1,4 @@
-"""One evaluation of an operator: from the plan of its arguments, and their values, to its results."""
+"""One evaluation of an operator: from the plan and the values of a call to its results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_SCOPE = nullcontext()
 def evaluate(
     operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], directions: tuple[Any, ...] | None
 ) -> Any:
-    """The operator's results for the values of a call, and the directions that it takes, if it takes any."""
+    """The operator's results for the values of a call, and for its directions if the operator takes any."""
     record = now().record
     if record is not None:
         record.calls.append((plan, values))
@@ -37,13 +37,13 @@ def evaluate(
                 results: Results = operation.compute(function, leaves, tangents)
             call.warn_imprecise(accuracies)
             return operation.finish(call, results)
-    except RuntimeError as error:  # the engine's own, of the arguments
+    except RuntimeError as error:  # raised by the engine
         annotate(plan, error)
         raise
 
 
 def specialized(operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any]) -> Operation:
-    """The operation with what it decides once, by these values, for a specialization of a prepared call."""
+    """The operation with the decisions that these values allow to make once, for a specialization of a prepared call."""
     if not operation.specializes:
         return operation
     call = Call(plan, values, f)

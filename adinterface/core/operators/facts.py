@@ -1,4 +1,4 @@
-"""What may be known of an operator without calling it, read from its `Operation`. Nothing here names an operator."""
+"""Facts about an operator, read from its `Operation` without a call. Nothing here names an operator."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .operation import Operation, PartForm
 
 
 def operations() -> list[type[Operation]]:
-    """The operation of every operator; those that take one derivative first."""
+    """The operation of every operator; first-order operators come first."""
     return sorted(OPERATIONS.values(), key=lambda operation: (operation.order, operation.name))
 
 
 def operation_of_name(name: str) -> type[Operation] | None:
-    """The operation of the operator that is called so; None if there is none."""
+    """The operation with this name, or None."""
     return next((operation for operation in OPERATIONS.values() if operation.name == name), None)
 
 
@@ -26,7 +26,7 @@ def operator_of(operation: type[Operation]) -> Callable[..., Any]:
 
 
 def parts_of(operation: type[Operation]) -> dict[str, PartForm]:
-    """The results of an operator by name, and what each looks like."""
+    """The results of an operator by name, each with its form."""
     if operation.result is None:
         return dict(zip((operation.name,), operation.forms, strict=True))
     names: tuple[str, ...] = operation.result._fields  # type: ignore[attr-defined]
@@ -39,7 +39,7 @@ def gives_map(operation: type[Operation]) -> bool:
 
 
 def plain_of(operation: type[Operation]) -> type[Operation] | None:
-    """The one that gives the last of several results alone, as `gradient` does of `value_and_gradient`; None if none does."""
+    """The operation that returns only the last of several results (`gradient` for `value_and_gradient`), or None."""
     parts = list(parts_of(operation).items())
     if len(parts) == 1:
         return None
@@ -47,7 +47,7 @@ def plain_of(operation: type[Operation]) -> type[Operation] | None:
 
 
 def arguments_of(operation: type[Operation], args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments of f among those that the operator takes after the backend."""
+    """The arguments of f among the operator's arguments after the backend."""
     if operation.directions == "second argument":
         return (args[0], *args[2:])
     if operation.directions == "second tuple":

@@ -39,7 +39,7 @@ def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     or an int. A leaf without a gradient (a string, a callable, an integer inside a tree) is None there; so is an
     argument wrapped in `Constant`. A floating leaf that f does not use has zeros.
 
-    f: called with the arguments, their arrays in the engine's own form; returns a real 0-d scalar.
+    f: called with the arguments, whose arrays are converted to the engine's type; returns a real 0-d scalar.
     backend: `AutoJax()`, `AutoTorch()`, `AutoAutograd()`, `AutoFiniteDifferences()`, or another package's.
     kwargs: handed to f, never differentiated.
 
@@ -62,10 +62,10 @@ def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
 def value_and_gradient(
     f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
 ) -> ValueAndGradient[tuple[Any, ...]]:
-    """`(value, gradient)` from one and the same evaluation of f.
+    """`(value, gradient)` from a single evaluation of f.
 
-    f may return a tuple, a namedtuple or a dict whose first entry is the real scalar to differentiate; the rest is
-    auxiliary. `value` is all that f returned: its arrays in the library of the first differentiated array (NumPy if
+    f may return a tuple, a namedtuple, a dict or a dataclass whose first entry is the real scalar to differentiate; the rest
+    is auxiliary. `value` is all that f returned: its arrays in the library of the first differentiated array (NumPy if
     there is none), Python numbers if all differentiated leaves are Python numbers. `gradient` is as from `gradient`,
     and so are the errors.
 
@@ -90,7 +90,7 @@ class GradientOperation(Operation):
         return gradients if connected else Aux(gradients)
 
     def finish(self, call: Call, results: Results) -> Any:
-        if type(results) is Aux:  # they depend on nothing
+        if type(results) is Aux:  # the outputs depend on no argument
             call.warn_disconnected()
             results = results.arrays
         return call.gradients(results)

@@ -43,12 +43,12 @@ class ValueGradientAndHessian(NamedTuple, Generic[Value, Gradient, HessianMatrix
 def hvp(f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The Hessian of a real scalar function times a vector, without forming the Hessian; of x's type and structure.
 
-    x: a tree of arrays. By complex ones it is the derivative of the gradient, whose convention it has.
-    v: a tangent of x's structure and shapes (it is no argument of f); None in it is zero.
+    x: a tree of arrays. For complex arrays the result is the derivative of the gradient, in the gradient's convention.
+    v: a tangent with x's structure and shapes (not an argument of f); None in it is zero.
     constants: further arguments of f, each written `Constant(c)`.
 
-    A plain backend takes the fastest right pair of its engine (JAX and autograd: forward over reverse; torch:
-    reverse over reverse; finite differences: differences of differences); `SecondOrder(outer, inner)` says otherwise.
+    A plain backend uses the fastest correct pair of modes of its engine: forward over reverse (JAX, autograd), reverse over
+    reverse (torch), differences of differences (finite differences). `SecondOrder(outer, inner)` chooses the pair.
 
     Raises NotDifferentiableError for a further argument that is not a Constant, TreeError, naming the path, for a v
     that does not match, OutputError if f does not return a real scalar.

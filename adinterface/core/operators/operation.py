@@ -1,4 +1,4 @@
-"""What an operator is: how its calls are planned, what the engine computes, and how results get their form."""
+"""Operations: how the calls of an operator are planned, what the engine computes, and how results are presented."""
 
 from __future__ import annotations
 
@@ -15,82 +15,82 @@ from ..tree import build_gradient
 from .dense import warn_if_wasteful
 from .second_order import carrier, first_order, second_order
 
-#: What `compute` gives: tuples and lists of native arrays and `Aux`, with the engine's maps where the operator returns one.
+#: The result of `compute`: tuples and lists of native arrays and `Aux`, with the engine's maps if the operator returns one.
 Results = Any
 
-#: All that the engine does of an operator: from the flat function, the native leaves and tangents to `Results`.
+#: The engine's part of an operator: from the flat function, the native leaves and tangents to `Results`.
 Compute = Callable[[Function, Arrays, Arrays], Results]
 
-#: The same compiled: of the native leaves, what is carried along, and the tangents, one behind the other.
+#: The compiled `Compute`: takes the native leaves, the carried values and the tangents, concatenated.
 Compiled = Callable[..., Results]
 
 
-#: What a result looks like: f's value; a tangent of it (None for a leaf without a derivative); a tuple with an entry like
-#: each argument of f; like the first argument; that tuple for each leaf of the value; an argument of arguments; a function
-#: from a cotangent of the value to such a tuple; a function from a tangent for each argument to one of the value.
+#: The form of a result: f's value; a tangent of it (None for a leaf without a derivative); a tuple with an entry like each
+#: argument of f; like the first argument; that tuple for each leaf of the value; a tree of trees like the first argument; a map
+#: from a cotangent of the value to such a tuple; a map from a tangent of each argument to one of the value.
 PartForm = Literal["value", "tangent", "arguments", "argument", "jacobian", "hessian", "back", "push"]
 
-#: With respect to what an operator differentiates: every argument of f that is no Constant, the first alone, or the first,
-#: which is one real number.
+#: The arguments that an operator differentiates: each argument of f that is not a Constant; the first alone; or the first,
+#: which must be one real number.
 Takes = Literal["arguments", "one argument", "one number"]
 
-#: Where an operator takes directions: as its second argument, along the first; or as the second of two tuples, of which
-#: the first holds the arguments of f.
+#: Where an operator takes directions: as its second argument, for the first; or as the second of two tuples, whose first holds
+#: the arguments of f.
 Directions = Literal["second argument", "second tuple"]
 
 
 class Operation(ABC):
-    """One operator on one backend. Nothing in it depends on the arguments of a call.
+    """One operator on one backend, independent of the arguments of a call.
 
-    Its class attributes are what anybody may know of the operator: `prepare`, the tools, the conformance kit and the
-    benchmark read them here (see `facts`), so that a new operator is known to all of them once it stands in OPERATIONS.
+    Its class attributes describe the operator: `prepare`, the tools, the conformance kit and the benchmark read them here (see
+    `facts`), so an entry in OPERATIONS makes a new operator known to all of them.
     """
 
     name: ClassVar[str]
     output: ClassVar[OutputKind] = "tree"
-    #: The named tuple of its results; None for a single one, which is called as the operator is.
+    #: The named tuple of its results; None for a single result.
     result: ClassVar[type[tuple[Any, ...]] | None] = None
-    #: What each result looks like.
+    #: The form of each result.
     forms: ClassVar[tuple[PartForm, ...]]
-    #: How many derivatives it takes.
+    #: The order of the derivative.
     order: ClassVar[Literal[1, 2]] = 1
-    #: Whether its second derivatives have a form by complex arguments: one that a gradient could have.
+    #: Whether its second derivatives are defined for complex arguments.
     of_complex: ClassVar[bool] = False
     takes: ClassVar[Takes] = "arguments"
     directions: ClassVar[Directions | None] = None
-    #: The results outlive the call with the leaves in them, so mutable leaves are copied.
+    #: Whether its results keep the leaves after the call, so that mutable leaves are copied.
     outlives: ClassVar[bool] = False
-    #: The operation that also gives all that f returns, for an f that changes its arguments; None refuses such.
+    #: The operation that also returns f's value, for an f that changes its arguments; None: such an f is refused.
     following: ClassVar[type[Operation] | None] = None
-    #: How a call is planned, and what holds its values.
+    #: The classes of the plan and of the call.
     plan_type: ClassVar[type[Plan]] = Plan
     call_type: ClassVar[type[Call]] = Call
-    #: It takes one derivative in reverse, which an engine can compile f for.
+    #: Whether it is a first-order reverse derivative, which an engine can compile.
     compiles_function: ClassVar[bool] = False
-    #: An engine can compile it as a whole.
+    #: Whether an engine can compile it in one piece.
     compiles: ClassVar[bool] = True
 
-    #: It writes the gradients of arguments in `Duplicated` into their buffers.
+    #: Whether it writes the gradients of `Duplicated` arguments into their buffers.
     stores: ClassVar[bool] = False
 
     def __init__(self, auto: AutoBackend):
-        #: What it is made of again, for another backend.
+        #: Makes this operation for a backend value.
         self.kind: Callable[[AutoBackend], Operation] = type(self)
         #: The backend whose arrays f receives.
         self.backend: Backend = self.carrier(auto)
-        #: Some engine of this operator estimates its errors.
+        #: Whether an engine of this operator estimates its errors.
         self.estimates = self.backend.estimates
-        #: There is something that it decides once.
+        #: Whether something is decided once for each specialization.
         self.specializes = type(self).specialized is not Operation.specialized
-        #: It gives f's value, and something of which f's value tells the structure.
+        #: Whether a result is f's value, and whether a result has the structure of f's value.
         self.gives_value = "value" in self.forms
         self.needs_aux = not {"value", "tangent", "jacobian"}.isdisjoint(self.forms)
-        #: One-shot and prepared calls have their plans in common.
+        #: The plans that one-shot and prepared calls share.
         self.plans = Plans(self._plan)
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """The operator's name in messages."""
         return self.name
 
     def carrier(self, auto: AutoBackend) -> Backend:
@@ -112,7 +112,7 @@ class Operation(ABC):
         return plan
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
-        """From the operator's arguments after the backend: those of f, and their tangents if there are any."""
+        """The arguments of f, and their tangents if there are any, from the operator's arguments after the backend."""
         return args, None
 
     def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
@@ -120,26 +120,25 @@ class Operation(ABC):
         return ()
 
     def specialized(self, call: Call, leaves: Arrays, function: Function) -> Operation:
-        """This operation with what it decides once: for one call, or for a specialization of a prepared one."""
+        """This operation with the decisions that are made once: for one call, or for a specialization of a prepared call."""
         return self
 
     @abstractmethod
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        """All that the engine does."""
+        """The engine's computation."""
 
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
-        """All that the engine does, as an engine that compiles has compiled it."""
+        """The engine's computation, compiled."""
         return compiled(self.compute)
 
     def parts(self, outputs: Arrays, aux: Aux, *parts: Any) -> Results:
-        """What `finish` takes, with no more than it needs: compiled code need not return the rest."""
+        """The input of `finish`, without what it does not need: compiled code need not return the rest."""
         if not self.needs_aux:
             return parts
         return (outputs, aux, *parts) if self.gives_value else ((), Aux((), aux.form), *parts)
 
     def finish(self, call: Call, results: Results) -> Any:
-        """The user's results from those of `compute`, which are by default what `parts` gives: a part for each form but the
-        value."""
+        """The user's results from those of `compute`, by default those of `parts`: one for each form but the value."""
         outputs, aux, *parts = results if self.needs_aux else ((), None, *results)
         forms = [form for form in self.forms if form != "value"]
         made = [self._made(form, call, aux, part) for form, part in zip(forms, parts, strict=True)]

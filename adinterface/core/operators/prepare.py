@@ -1,4 +1,4 @@
-"""`prepare`: an operator on one f, at the speed of the engine."""
+"""`prepare`: an operator for one f, at the speed of the engine."""
 
 from __future__ import annotations
 
@@ -33,20 +33,19 @@ if TYPE_CHECKING:
 def prepare(
     operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any
 ) -> Prepared:
-    """The operator on f as a function of the arguments alone, specialised for arguments like the example's.
+    """Specialise an operator for one f and for arguments like the example's.
 
-    `fast = prepare(gradient, f, AutoJax(), *args)`, then `fast(*args)`: the same results as
-    `gradient(f, AutoJax(), *args)`, at the cost of the engine. JAX compiles f, with the derivative, by `jax.jit`;
-    elsewhere what can be decided beforehand is.
+    `fast = prepare(gradient, f, AutoJax(), *args)`, then `fast(*args)`: the results of `gradient(f, AutoJax(), *args)`, at
+    the engine's own cost. JAX compiles f and its derivative with `jax.jit`; other engines decide beforehand what they can.
 
-    operator: any operator of this package. example_args, kwargs: what it takes after the backend. Their numbers do not
-    matter; other shapes, dtypes, structures or static values (strings, functions, integers inside trees) are
-    specialised when they first come, the contents of Constants and keyword arrays may change freely.
+    operator: any operator of this package. example_args, kwargs: the operator's arguments after the backend. Their numbers do
+    not matter. New shapes, dtypes, structures or static values (strings, functions, integers inside trees) are specialised at
+    their first call. The contents of Constants and keyword arrays may change freely.
 
-    f must be pure where the engine compiles: what it captures is fixed when it is specialised, and a branch on a value
-    raises the engine's error, with a note (`AutoJax(jit=False)` stays eager). The result can be shared by threads.
+    f must be pure where the engine compiles: captured values are fixed when f is specialised. A branch on a traced value
+    raises the engine's error, with a note (`AutoJax(jit=False)` stays eager). Threads can share the result.
 
-    Raises what the operator raises for the example, TypeError for what is no operator of this package.
+    Raises what the operator raises for the example, and TypeError for anything but an operator of this package.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, gradient, prepare
@@ -66,45 +65,45 @@ def prepare(
     if prepared._operation.stores:
         args = tuple([arg.value if type(arg) is Duplicated else arg for arg in args])
     plan, values, signature = prepared._operation.plans.find(args, kwargs)
-    if not plan.held:  # an object that holds its parameters would be kept alive
+    if not plan.held:  # a cached specialization would keep an object alive that holds its parameters
         prepared._example = late.Example(example_args, kwargs)
     if not plan.stateful:
-        prepared._specialization(plan, values, signature)  # an engine compiles at the first call
+        prepared._specialization(plan, values, signature)  # the engine compiles at the first call
     return prepared
 
 
 class Prepared:
-    """An operator on one f; made by `prepare`."""
+    """An operator for one f; made by `prepare`."""
 
     def __init__(self, kind: Kind, auto: AutoBackend, f: Callable[..., Any]):
         operation = operation_of(kind, auto)
         self._operation, self._auto, self._original = operation, auto, f
         self._f = operation.backend.compile_function(f) if operation.compiles_function else f
         self._name = getattr(f, "__name__", f)
-        #: What `export` takes for arguments; None if `prepare` was given no example.
+        #: The default arguments of `export`; None if `prepare` was given no example.
         self._example: Any = None
         self._compiles = operation.compiles and operation.backend.compile(_nothing) is not None
-        #: Static values tell specializations apart: they are compiled in, or decide what is specialised.
+        #: Whether static values are part of the cache key: they are compiled in, or decide what is specialised.
         self._keys_static = self._compiles or operation.specializes
         self._known: Cache[Specialization] = Cache(64)
         self._last: Specialization | None = None
         self._count = 0
         self._lock = threading.Lock()
-        #: What serves arguments that f may change, and what writes the changes.
+        #: The prepared call for arguments that f may change, and the function that writes the changes.
         self._following: tuple[Prepared, Write] | None = None
 
     def export(self, path: str | os.PathLike[str], /, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Write this call into a file that the engine loads without adinterface and without the code of f.
+        """Write this call to a file that the engine loads without adinterface and without the code of f.
 
-        The shapes, dtypes and structure are those of the arguments, by default of the example that `prepare` got. The file is a
-        function of the leaves of the arguments, one array each, and returns the leaves of the results: see
-        `docs/operators.md`. `path + ".json"` describes both, and the versions; that manifest is returned.
+        The arguments fix shapes, dtypes and structure; by default they are the example that `prepare` got. The file is a
+        function of the leaves of the arguments, one array each, and returns the leaves of the results: see `docs/operators.md`.
+        Returns the manifest that is written to `path + ".json"`; it describes both, and the versions.
 
-        JAX writes StableHLO, by `jax.export`. torch writes a program of `torch.export`, for `gradient`, `value_and_gradient`,
-        `hvp` and `gradient_and_hvp`. Arrays that f captures, and all values that are no numeric arrays, are fixed in the file;
-        so are numbers in Constants and keywords.
+        JAX writes StableHLO with `jax.export`. torch writes a `torch.export` program, for `gradient`, `value_and_gradient`,
+        `hvp` and `gradient_and_hvp`. Arrays that f captures, values that are not numeric arrays, and numbers in Constants and
+        keywords are fixed in the file.
 
-        Raises BackendError for an engine that cannot export, for results that are no arrays, and for an f that changes its
+        Raises BackendError for an engine that cannot export, for results that are not arrays, and for an f that changes its
         arguments.
         """
         if not args and not kwargs:
@@ -116,7 +115,7 @@ class Prepared:
 
     @property
     def max_specializations(self) -> int:
-        """How many specializations are kept; the one used longest ago goes first."""
+        """How many specializations are kept; the least recently used is dropped first."""
         return self._known.bound
 
     @max_specializations.setter
@@ -125,7 +124,7 @@ class Prepared:
 
     @property
     def specializations(self) -> int:
-        """How many signatures have been specialised so far, those that were dropped included."""
+        """How many signatures have been specialised so far, dropped ones included."""
         return self._count + (0 if self._following is None else self._following[0]._count)
 
     @door
@@ -149,13 +148,13 @@ class Prepared:
         return results
 
     def _rename(self, specialization: Specialization) -> None:
-        """What f has written into a static value while it was compiled makes it no other: it is known by its new key."""
+        """If f changed a static value while it was compiled, keep the specialization under the new key of that value."""
         with self._lock:
             keys, specialization.written = specialization.written, {}
             self._known.rename(lambda key: key.renamed(keys) if isinstance(key, _Key) else key)
 
     def _specialization(self, plan: Plan, values: Sequence[Any], signature: Signature | None) -> Specialization:
-        """The specialization for such arguments; one for this call alone if they have no signature."""
+        """The specialization for these arguments; it serves this call alone if they have no signature."""
         if signature is None:
             return Specialization(self._operation, self._f, plan)
         key: Any = signature.key
@@ -184,7 +183,7 @@ class Prepared:
         return known
 
     def _write(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any], directions: tuple[Any, ...] | None) -> Any:
-        """A call that writes into what is passed: gradients into buffers, what f changes into the arguments."""
+        """A call that writes into its arguments: gradients into buffers, f's changes into the caller's objects."""
         if plan.duplicated:
             require_apart(self._operation, args)
             inner = [arg.value if type(arg) is Duplicated else arg for arg in args]
@@ -195,7 +194,7 @@ class Prepared:
         return write(results, args, kwargs)
 
     def _followed(self) -> tuple[Prepared, Write]:
-        """This call for an f that may change its arguments, and what writes the changes."""
+        """The prepared call for an f that may change its arguments, and the function that writes the changes."""
         with self._lock:
             if self._following is None:
                 operation, f, write = follow(self._operation, self._auto, self._original)
@@ -215,7 +214,7 @@ class Prepared:
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """f, the operator and the backend; what was specialised stays behind."""
+        """f, the operator and the backend, without the specializations."""
         return _again, (self._operation.kind, self._auto, self._original, self.max_specializations)
 
     def __repr__(self) -> str:
@@ -224,7 +223,7 @@ class Prepared:
 
 
 class _Key(NamedTuple):
-    """What a specialization is kept under if static values decide it."""
+    """The cache key of a specialization whose decisions depend on static values."""
 
     signature: Any
     static: tuple[Any, ...]

@@ -49,7 +49,7 @@ class ValueAndPush(NamedTuple, Generic[Value]):
 
 
 class Back(Generic[Gradients_co]):
-    """The map from cotangents of f's value to cotangents of its arguments, at a fixed point."""
+    """The map from cotangents of f's value to cotangents of its arguments, at one point."""
 
     def __init__(self, call: Call, pulled: Pullback):
         self._call, self._pulled = call, pulled
@@ -66,7 +66,7 @@ class Back(Generic[Gradients_co]):
 
     @untraced
     def stacked(self, cotangents: Any) -> tuple[Any, ...]:
-        """As calling, for a stack of cotangents: each array has one more axis in front, and so has each result.
+        """As a call, for a stack of cotangents: each array and each result has one more leading axis.
 
         One batched pass on JAX and torch; one pass for each entry elsewhere.
         """
@@ -93,7 +93,7 @@ class Back(Generic[Gradients_co]):
 
 
 class Push(Generic[Value_co]):
-    """The map from tangents of f's arguments to the tangent of its value, at a fixed point."""
+    """The map from tangents of f's arguments to the tangent of its value, at one point."""
 
     def __init__(self, call: Call, linear: Linearized):
         self._call, self._linear = call, linear
@@ -110,7 +110,7 @@ class Push(Generic[Value_co]):
 
     @untraced
     def stacked(self, *tangents: Any) -> Any:
-        """As calling, for stacks of tangents: each array has one more axis in front, and so has each result."""
+        """As a call, for stacks of tangents: each array and each result has one more leading axis."""
         return self._apply(derive.push_stacked(self._call.plan.backend, self._linear), tangents, stacked=True)
 
     def _apply(self, push: Callable[[Arrays], Arrays], tangents: tuple[Any, ...], stacked: bool) -> Any:
@@ -135,9 +135,9 @@ def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     """`(value, back)`: the value of f, and the map from its cotangents to those of the arguments.
 
     `back(cotangent)` gives a tuple with one entry for each argument, as `gradient` does; it is the adjoint of the
-    pushforward in the real inner product Re sum(conj(a) b). It can be called again and again, and keeps its answer
-    when the arguments are later overwritten: mutable leaves are copied. (The parameters of an `nn.Module` are not:
-    torch raises if they change before `back`.) `back.stacked(cotangents)` takes a leading axis.
+    pushforward in the real inner product Re sum(conj(a) b). It can be called repeatedly. Mutable leaves are copied, so later
+    writes to the arguments do not change its result. (The parameters of an `nn.Module` are not copied: torch raises if they
+    change before `back`.) `back.stacked(cotangents)` takes a leading axis.
 
     On an engine without reverse mode, `back` takes one pushforward for each number in the arguments.
 
@@ -173,9 +173,9 @@ def pushforward(
 def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndPush[Any]:
     """`(value, push)`: the value of f, and its derivative as a map from tangents of the arguments.
 
-    `push(*tangents)` takes one tangent for each argument and can be called again and again; mutable leaves are
-    copied, as in `pullback`. It evaluates f again in every call with finite differences, and on engines that give
-    only a pushforward (`explain` says so). `push.stacked(*tangents)` takes a leading axis.
+    `push(*tangents)` takes one tangent for each argument and can be called repeatedly; mutable leaves are copied, as in
+    `pullback`. With finite differences, and on engines that define only a pushforward, each call evaluates f again (`explain`
+    says so). `push.stacked(*tangents)` takes a leading axis.
 
     >>> from adinterface import AutoFiniteDifferences, linearize
     >>> value, push = linearize(lambda x: x * x, AutoFiniteDifferences(), 3.0)
@@ -196,8 +196,7 @@ class Reverse(Operation):
         return derive.pullback(self.backend, function, leaves)
 
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
-        # Compiled code would have to return everything that the backward pass needs, which takes longer than to compute it
-        # once more on the way back.
+        # Compiled code would have to return the residuals of the backward pass. Computing them again takes less time.
         value = compiled(lambda function, leaves, _: function(*leaves))
         back = compiled(lambda function, leaves, seeds: self.compute(function, leaves, ()).back(seeds))
         stacked = compiled(
@@ -214,7 +213,7 @@ class Reverse(Operation):
 
     def finish(self, call: Call, results: Results) -> Any:
         for output in results.outputs:
-            call.take(output)  # which back may need
+            call.take(output)  # back may need it
         value = results.aux.form.assemble(results.outputs, results.aux.arrays, call.present)
         return ValueAndBack(value, Back(call, results))
 
@@ -271,7 +270,7 @@ class Linearize(Operation):
 
     def finish(self, call: Call, results: Results) -> Any:
         for output in results.outputs:
-            call.take(output)  # which push may need
+            call.take(output)  # push may need it
         value = results.aux.form.assemble(results.outputs, results.aux.arrays, call.present)
         return ValueAndPush(value, Push(call, results))
 

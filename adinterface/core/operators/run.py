@@ -1,4 +1,4 @@
-"""A one-shot call of an operator, as its function runs it."""
+"""A one-shot call of an operator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """One call of an operator, from its arguments to its results."""
+    """One call of an operator, from arguments to results."""
     compiler = tracing()
     if compiler is not None:
         return late.trace(compiler, kind, auto, f, args, kwargs)

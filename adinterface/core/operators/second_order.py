@@ -1,4 +1,4 @@
-"""Which two backends give a second derivative."""
+"""The pair of backends for second derivatives."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def second_order(auto: Any) -> tuple[Backend, Backend]:
 
 
 def _pair(backend: Backend) -> tuple[Backend, Backend]:
-    """The outer and the inner backend for second derivatives with one backend alone: in the modes that suit its engine."""
+    """The outer and the inner backend for second derivatives on one backend, in the modes that suit its engine."""
     own = backend.pair()
     if own is not None:
         return own
@@ -52,7 +52,7 @@ def _pair(backend: Backend) -> tuple[Backend, Backend]:
 
 
 def carrier(outer: Backend, inner: Backend) -> Backend:
-    """The one of the two whose arrays f receives."""
+    """The one whose arrays f receives."""
     return inner if inner.library is not None else outer
 
 

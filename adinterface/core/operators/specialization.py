@@ -1,4 +1,4 @@
-"""An operator on one f for arguments of one signature: what a prepared call keeps, and what an engine compiled for it."""
+"""Specializations: what a prepared call keeps for arguments of one signature, compiled by the engine or not."""
 
 from __future__ import annotations
 
@@ -27,37 +27,37 @@ from .operation import Compiled, Compute, Operation, Results
 class Specialization:
     """An operator on one f for arguments of one signature."""
 
-    #: From old to new keys of static values into which f wrote while it was compiled: a cache, a count.
+    #: From old to new keys of static values that f changed while it was compiled, such as a cache or a counter.
     written: Mapping[Any, Any] = MappingProxyType({})
 
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan):
         self.operation, self.f, self.plan = operation, f, plan
 
     def call(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
-        """The operator's results for the values of a call, and the directions that it takes, if it takes any."""
+        """The operator's results for the values of a call, and for its directions if the operator takes any."""
         return evaluate(self.operation, self.plan, values, self.f, directions)
 
 
 class CompiledSpecialization(Specialization):
-    """What the engine made of f and the operator, with the static values of one signature."""
+    """The engine's compiled code for f and the operator, with the static values of one signature."""
 
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, values: Sequence[Any], static: Sequence[int]):
         super().__init__(operation, f, plan)
         kept = {n: _kept(values[n]) for n in static}
-        #: Of each carried value: whether it is compiled in, and if so, the value.
+        #: For each carried value: whether it is compiled in, and the value if so.
         self.places = [(True, kept[n]) if n in kept else (False, None) for n in plan.carried]
-        #: Objects of the caller's that are compiled in, and may change.
+        #: Mutable objects of the caller that are compiled in.
         self._shared = [kept[n] for n in static if kept[n] is values[n] and _may_change(kept[n])]
-        #: Whether the engine must not read the caller's own arrays.
+        #: Whether the engine must copy the caller's arrays.
         self.copies = operation.outlives or not _waits(operation, plan)
         enters, carried = plan.compiled_passages(values, copy=self.copies)
         self.enter = Entrance(plan.backend.library, enters, plan.active)
-        #: The carried values that are not compiled in, and how they go in.
+        #: The carried values that are not compiled in, and their conversions.
         dynamic = [(n, enter) for n, enter, (inside, _) in zip(plan.carried, carried, self.places) if not inside]
         self.dynamic = tuple([n for n, _ in dynamic])
         self.enter_carried = Entrance(plan.backend.library, [enter for _, enter in dynamic], self.dynamic)
         self.compute = operation.compile(self._compiled)
-        #: f branches on traced values and is compiled per path; None: not tried yet.
+        #: Whether f branches on traced values and is compiled per path; None: not tried yet.
         self._deciding: bool | None = None
         self._lock = threading.Lock()
 
@@ -66,7 +66,7 @@ class CompiledSpecialization(Specialization):
             return self._evaluated(values, directions)
         except Exception as error:
             if isinstance(error, (RuntimeError, TypeError)) and not isinstance(error, AdinterfaceError):
-                annotate(self.plan, error)  # the engine's own, of the arguments or of what it compiles
+                annotate(self.plan, error)  # raised by the engine, for the arguments or for what it compiles
             if not take_wish() or self._deciding is False:
                 raise
             return self._decided(error, values, directions)
@@ -93,14 +93,14 @@ class CompiledSpecialization(Specialization):
                 if first:
                     self.compute, self._deciding = self.operation.compile(self._compiled_deciding), True
             return self._evaluated(values, directions)
-        except Undecided:  # not even the uncompiled run knows the values
+        except Undecided:  # the uncompiled run does not know the values either
             if first:
                 self.compute, self._deciding = before, False
             take_wish()
             raise error from None
         except Exception as ended:
             take_wish()
-            raise ended from None  # without the error that compiling met first
+            raise ended from None  # without the error of the first compilation
 
     # what the engine compiles
 
@@ -131,7 +131,7 @@ class CompiledSpecialization(Specialization):
             function.fresh = False
             before = [key_of(value) for value in self._shared]
             results = compute(function, arrays[:count], arrays[behind:])
-            with suppress(Unkeyed):  # what f put there cannot be compared
+            with suppress(Unkeyed):  # f put a value there that cannot be compared
                 changes = zip(before, [key_of(value) for value in self._shared])
                 self.written = {**self.written, **{old: new for old, new in changes if old != new}}
             return results
@@ -143,9 +143,9 @@ _NO_SCOPE = nullcontext()
 
 
 def _waits(operation: Operation, plan: Plan) -> bool:
-    """Whether some result is a NumPy array or a Python number, for which the call waits until the engine has computed it.
+    """Whether some result is a NumPy array or a Python number, so that the call waits for the engine.
 
-    Otherwise the engine may still be computing when the caller writes into an array that it was given.
+    Otherwise the engine may still read an argument while the caller writes into it.
     """
     if plan.result_library is NUMPY:
         return True
@@ -154,12 +154,12 @@ def _waits(operation: Operation, plan: Plan) -> bool:
 
 
 def key_of(value: Any) -> Any:
-    """What is equal only for static values that f cannot tell apart, as they are now. Raises Unkeyed if nobody can tell."""
+    """A key of a static value's content: equal only for values that f cannot tell apart. Raises Unkeyed for other values."""
     return contents(value)
 
 
 def _kept(value: Any) -> Any:
-    """A static value to compile in: a copy of a list or a set, in whose place an equal one may come; any other itself."""
+    """A static value to compile in: a copy of a list or a set, since an equal one may replace it; else the value itself."""
     try:
         key_and_change(value, False)
     except Unkeyed:

@@ -1,8 +1,8 @@
-"""Gives each operator its precise type, which says what comes back for the types of its arguments.
+"""Gives each operator precise types: its result types follow from its argument types.
 
-At run time `@typed["signatures.GradientOperator"]()` returns the function as it is. The overloads are in `signatures.pyi`,
-which `python -m adinterface_studies signatures` writes: Python cannot map types over a tuple, so they are spelled out for up to
-four arguments.
+At run time `@typed["signatures.GradientOperator"]()` returns the function unchanged. `signatures.pyi` holds the overloads,
+written by `python -m adinterface_studies signatures`. Python cannot map types over a tuple, so there is one overload for each
+number of arguments up to four.
 """
 
 from __future__ import annotations

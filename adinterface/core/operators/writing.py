@@ -1,4 +1,4 @@
-"""Calls that write into what they are passed: state that f changes in its arguments, and the buffers of `Duplicated`."""
+"""Calls that write into their arguments: state that f changes, and the buffers of `Duplicated`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run_writing(
     kwargs: dict[str, Any],
     directions: tuple[Any, ...] | None,
 ) -> Any:
-    """As `run`, where what f changes, or a gradient, goes into something that was passed."""
+    """As `run`, for calls in which f's changes or a gradient are written into an argument."""
     plan, values, _ = operation.plans.find(args, kwargs)
     require_apart(operation, args)
     if not plan.stateful:
@@ -34,7 +34,7 @@ def run_writing(
 
 
 def require_apart(operation: Operation, args: Sequence[Any]) -> None:
-    """No two arguments have their buffers in common."""
+    """Refuse two arguments that share one buffer."""
     buffers = [id(arg) for arg in args if type(arg) is Duplicated]
     if len(set(buffers)) < len(buffers):
         raise TypeError(
@@ -44,7 +44,7 @@ def require_apart(operation: Operation, args: Sequence[Any]) -> None:
 
 
 def stored(operation: Operation, result: Any, args: Sequence[Any]) -> Any:
-    """The operator's result after each gradient of an argument in `Duplicated` has gone into its buffers."""
+    """The operator's result, after each gradient of a `Duplicated` argument is written into its buffers."""
     if not any(type(arg) is Duplicated for arg in args):
         return result
     gradients = result if operation.result is None else result.gradient
@@ -52,12 +52,12 @@ def stored(operation: Operation, result: Any, args: Sequence[Any]) -> Any:
     return entries if operation.result is None else result._replace(gradient=entries)
 
 
-#: From an operator's results, and the arguments of f, to what the user gets.
+#: From an operator's results and f's arguments to the user's result.
 Write = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
 def follow(operation: Operation, auto: AutoBackend, f: Callable[..., Any]) -> tuple[Operation, Callable[..., Any], Write]:
-    """The operation and the function that also find what f changes in its arguments, and what writes that into them."""
+    """The operation and the function that also return f's changes, and the function that writes them into the arguments."""
     if operation.following is None:
         return operation, Unchanging(f, operation.title), lambda result, args, kwargs: result
     following = operation_of(operation.following, auto)

@@ -1,7 +1,7 @@
-"""Trees: an argument comes apart into leaves and a `Structure`, and results are built on that structure again.
+"""Trees: an argument is flattened into leaves and a `Structure`, and results are rebuilt on that structure.
 
-`recognition` says who handles a value, `flattening` takes a tree apart, `matching` holds another one against it. What users do
-with models and gradients is `adinterface.tree`. May import the contract.
+`recognition` finds the handler of a value, `flattening` flattens a tree, `matching` compares a tree with a structure. The
+users' functions on models and gradients are in `adinterface.tree`. May import the contract.
 """
 
 from ..contract.structures import (

@@ -1,4 +1,4 @@
-"""Objects of a class whose attributes a user names: those are differentiated, all others are carried along."""
+"""Objects of a class whose user names the differentiated attributes; all others are carried along."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..contract.structures import Constant
 
 
 class Attributes(NodeType):
-    """Instances are copied attribute by attribute, without `__init__`, so that no check or default runs on a gradient."""
+    """Copies instances attribute by attribute, without `__init__`: no check or default runs on a gradient."""
 
     def __init__(self, cls: type, names: Iterable[str]):
         self.cls, self.names = cls, frozenset(names)
@@ -27,7 +27,7 @@ class Attributes(NodeType):
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         state = dict(state_of(value))
         for name in cached_names(self.cls):
-            state.pop(name, None)  # f computes it again from the new children
+            state.pop(name, None)  # cached: f computes it again from the new children
         return [part if name in self.names else Constant(part) for name, part in state.items()], (self.cls, tuple(state))
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:

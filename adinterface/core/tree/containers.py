@@ -1,6 +1,6 @@
-"""The containers that every program has: dict, list, tuple, namedtuple, dataclass, attrs, and what a user registers.
+"""The common containers: dict, list, tuple, namedtuple, dataclass, attrs, and classes that users register.
 
-It may import the contract, and what opaque objects hold.
+May import the contract and `opaque`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _NamedTuple(NodeType):
 
 
 class _Dict(NodeType):
-    """dict, OrderedDict and defaultdict: their own order, any keys."""
+    """dict, OrderedDict and defaultdict, in their own order, with any keys."""
 
     def matches(self, value: object) -> bool:
         return type(value) in (dict, OrderedDict, defaultdict)
@@ -84,9 +84,9 @@ class _Dict(NodeType):
 
 
 class _RecordDict(NodeType):
-    """A dataclass that is a dict, too, of its fields that are not None, such as what Hugging Face's models return.
+    """A dataclass that is also a dict of its fields that are not None, such as Hugging Face model outputs.
 
-    Its class keeps the two in step, so it builds the copy itself.
+    Its class keeps the two consistent, so it builds the copy itself.
     """
 
     def matches(self, value: object) -> bool:
@@ -107,7 +107,7 @@ class _RecordDict(NodeType):
 
 
 class _Names(NamedTuple):
-    """Of a class: all fields, the static ones, and the properties that it caches in its instances."""
+    """The names of a class: all fields, the static fields, and the cached properties."""
 
     fields: tuple[str, ...]
     static: frozenset[str]
@@ -115,20 +115,20 @@ class _Names(NamedTuple):
 
 
 class _Fields(NodeType):
-    """Classes with declared fields: rebuilt without `__init__`, so that no check or default runs on a gradient."""
+    """Classes with declared fields, rebuilt without `__init__`: no check or default runs on a gradient."""
 
     @abstractmethod
     def names(self, cls: type) -> _Names:
-        """The names of all fields, of the static ones (`metadata={"static": True}`), and of what the class caches."""
+        """The names of all fields, of the static ones (`metadata={"static": True}`), and of cached properties."""
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         cls = type(value)
         names, static, cached = self.names(cls)
         state = dict(state_of(value))
         for name in cached:
-            state.pop(name, None)  # f computes it again from the new children
+            state.pop(name, None)  # cached: f computes it again from the new children
         dynamic = tuple(name for name in names if name not in static and (name in state or hasattr(value, name)))
-        # A field with a default and without a place in `__init__` is the class's until someone sets it.
+        # A field with a default and `init=False` is a class attribute until it is set.
         children = [state.pop(name) if name in state else getattr(value, name) for name in dynamic]
         return children, (cls, dynamic, _State(state))
 
@@ -159,7 +159,7 @@ class _Fields(NodeType):
 
 
 class _State:
-    """The instance state that a rebuilt object copies: compared by type and value, as static values are."""
+    """The instance state that a rebuilt object copies; compared by type and value, as static values are."""
 
     __slots__ = ("items", "types")
 
@@ -190,7 +190,7 @@ class _Attrs(_Fields):
         return _names_of.get(cls) or _static_names(cls, cls.__attrs_attrs__)  # type: ignore[attr-defined]
 
 
-#: Tables of classes are emptied when they have so many.
+#: Tables of classes are cleared at this size.
 KEPT_CLASSES = 1024
 _names_of: dict[type, _Names] = {}
 
@@ -229,5 +229,5 @@ class Registered(NodeType):
         return [f"<{self.cls.__qualname__} child {i}>" for i in range(count)]
 
 
-#: In the order in which they are asked; an engine's node types come before them.
+#: In the order of the checks; an engine's node types come before them.
 BUILT_IN: tuple[NodeType, ...] = (_Dict(), _List(), _Tuple(), _NamedTuple(), _RecordDict(), _Dataclass(), _Attrs())

@@ -1,4 +1,4 @@
-"""A model with room for its gradient: what Enzyme calls Duplicated."""
+"""A model with a buffer for its gradient, as Enzyme's `Duplicated`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ T = TypeVar("T")
 
 
 class Duplicated(Generic[T]):
-    """A model, as an argument of `gradient` or `value_and_gradient`, together with buffers that hold its gradient.
+    """A model, as an argument of `gradient` or `value_and_gradient`, with buffers that hold its gradient.
 
-    The gradient is written into `gradient`, and that is what the operator returns for this argument: the same arrays in every
-    call, in place on NumPy and torch, new ones on JAX, whose arrays cannot be written to. With `accumulate` each call adds to
-    what is there, until `zero()`; otherwise it replaces it. f receives the model itself.
+    The gradient is written into `gradient`, and the operator returns that for this argument. NumPy and torch buffers are
+    written in place, the same arrays in every call; JAX arrays cannot be written to, so they are replaced. With `accumulate`,
+    each call adds to the buffers until `zero()`; otherwise it replaces their contents. f receives the model itself.
 
-    value: the model. gradient: of its structure, types and shapes, as `gradient` returns it; zeros at first.
+    value: the model. gradient: has the model's structure, types and shapes, as `gradient` returns it; zeros at first.
 
-    Raises NotDifferentiableError for a model in which nothing has a gradient. A call raises TreeError if the model has other
-    shapes or dtypes than at first, ConversionError inside an engine's own transformation, since buffers hold numbers.
+    Raises NotDifferentiableError for a model in which nothing has a gradient. A call raises TreeError if the model's shapes or
+    dtypes have changed, and ConversionError inside an engine's own transformation, since buffers hold numbers.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, Duplicated, gradient
@@ -71,14 +71,14 @@ class Duplicated(Generic[T]):
 
 
 def store(duplicated: Duplicated[Any], gradient: Any) -> Any:
-    """Write a gradient into the buffers, or add it to them; gives what is there then."""
+    """Write a gradient into the buffers, or add it; returns their contents."""
     structure, result = apart(duplicated.gradient)
     try:
         given = along(structure, result, gradient, "the gradient", first="Duplicated")
     except TreeError as error:
         raise TreeError(f"Duplicated: the model has another structure than at first ({error}) Make a new one.") from error
     pairs = [(leaf, new) for leaf, new in zip(result, given) if leaf.differentiated and new is not None]
-    for leaf, new in pairs:  # before anything is written
+    for leaf, new in pairs:  # check all before anything is written
         _check(leaf, new)
     news = iter([_written(leaf, new, duplicated.accumulate) for leaf, new in pairs])
     values = [next(news) if leaf.differentiated and new is not None else leaf.value for leaf, new in zip(result, given)]

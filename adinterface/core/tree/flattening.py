@@ -1,4 +1,4 @@
-"""An argument comes apart into leaves and a `Structure`."""
+"""Flattening: from an argument to its leaves and its `Structure`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..contract.nodes import NodeType
 from ..contract.structures import CARRIED, CONSTANT, DIFFERENTIATED, Constant, Holder, Leaf, Node, Static, Structure
 from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
 
-#: What is less deep than this is not why Python's recursion limit was reached.
+#: A tree of at most this depth did not cause a RecursionError.
 _DEEP = 100
 
 
@@ -22,8 +22,8 @@ def flatten(
 ) -> Structure:
     """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
 
-    `path` is called only for an error message. fixed: it stands in a node in which Python numbers are structure.
-    thaws: what a held container has frozen as a whole counts, as in a gradient.
+    `path` is called only for an error message. fixed: whether the tree is inside a node that treats Python numbers as
+    structure. thaws: whether to include what a held container has frozen as one, as in a gradient.
     """
     if type(value) is Constant:
         return Node(CONSTANT, None, (_flatten_constant(value.value, leaves, path),), Constant)
@@ -53,13 +53,13 @@ def flatten(
 
 
 def is_promoted(arg: Any) -> bool:
-    """Whether an argument of its own is an integer or an array of integers, which is differentiated as a float."""
+    """Whether an argument is itself an integer or an integer array, which is differentiated as a float."""
     handler = handler_of(arg, scan=False)
     return isinstance(handler, Library) and kind(handler.dtype(arg)) == "integer"
 
 
 def flatten_argument(arg: Any, leaves: list[Leaf], path: str) -> Structure:
-    """As `flatten` for an argument of its own, which is promoted if it is an integer."""
+    """As `flatten` for a whole argument, which is promoted if it is an integer."""
     handler = None if type(arg) is Constant else handler_of(arg, alone=True, path=path)
     if isinstance(handler, Library) and is_promoted(arg):
         leaves.append(Leaf(arg, handler, None, True))
@@ -68,10 +68,10 @@ def flatten_argument(arg: Any, leaves: list[Leaf], path: str) -> Structure:
 
 
 def refuse_endless(roots: Iterable[tuple[str, Any]]) -> None:
-    """Raise TreeError for the value that holds itself, or is nested deeper than Python can follow; after a RecursionError."""
+    """After a RecursionError: raise TreeError for a value that contains itself, or is nested too deep for Python."""
     for path, root in roots:
         depth = 0
-        above: dict[int, str] = {}  # of the nodes on the way down to here, the key of each
+        above: dict[int, str] = {}  # the nodes between the root and this one, with the key of each
         done: set[int] = set()
         stack: list[tuple[Any, str, bool]] = [(root, path, True)]
         while stack:
@@ -105,7 +105,7 @@ def refuse_endless(roots: Iterable[tuple[str, Any]]) -> None:
 
 
 def holder_of(node_type: NodeType, value: Any, children: Sequence[Any]) -> list[Holder]:
-    """What stands in front of the children of this object where it is held: itself, with its own children."""
+    """The object itself, in front of its children, if f reaches its leaves through it."""
     if not node_type.held:
         return []
     return [Holder(value, tuple([child.value if type(child) is Constant else child for child in children]))]
@@ -130,7 +130,7 @@ def _flatten_leaf(
 
 
 def _flatten_constant(value: Any, leaves: list[Leaf], path: Callable[[], str]) -> Structure:
-    """As `flatten`, but nothing is differentiated and an opaque object may hold whatever it likes."""
+    """As `flatten`, but without differentiated leaves; opaque objects may hold anything."""
     if type(value) is Constant:
         return _flatten_constant(value.value, leaves, path)
     if isinstance(value, np.ndarray) and not NUMPY.owns(value):
@@ -145,7 +145,7 @@ def _flatten_constant(value: Any, leaves: list[Leaf], path: Callable[[], str]) -
 
 
 class _Later(str):
-    """A path that is only computed if an error message prints it."""
+    """A path that is computed only if an error message prints it."""
 
     def __new__(cls, path: Callable[[], str]) -> _Later:
         new = super().__new__(cls)

@@ -1,4 +1,4 @@
-"""A structure and another tree side by side: what stands in the other tree at each place."""
+"""A traversal of a structure together with another tree, which must match it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..contract.structures import CONSTANT, Constant, Holder, Leaf, LeafSpec, No
 from .flattening import flatten
 from .recognition import handler_of
 
-#: A demand on a leaf and what stands beside it: from the two, the name and path of the second, the name of the first tree.
+#: A check of two leaves: takes both, the name and path of the second, and the name of the first tree.
 Fits = Callable[[Any, Any, str, str], None]
 
 
 class Matcher(ABC):
-    """Walks a structure and another tree side by side. A subclass says what it raises where the two differ."""
+    """Walks a structure and another tree together. A subclass defines the errors where the two differ."""
 
-    #: Containers must be of one class; otherwise of one kind, as dict and OrderedDict are.
+    #: Whether containers must be of one class; otherwise of one kind, as dict and OrderedDict are.
     strict: ClassVar[bool] = False
-    #: None may stand anywhere: there is nothing below.
+    #: Whether None may replace any subtree.
     optional: ClassVar[bool] = True
 
     def walk(self, structure: Structure, other: Any, path: str) -> Iterator[tuple[str, Structure, Any]]:
-        """For each place, a Constant being one: its path, the place, and what stands there; None where there is nothing."""
+        """For each place: its path, the place, and the value there in the other tree, or None. A Constant is one place."""
         if isinstance(structure, Node) and structure.type is CONSTANT:
             yield path, structure, other
             return
@@ -44,7 +44,7 @@ class Matcher(ABC):
             yield from self.walk(child, part, path + key)
 
     def parts(self, node: Node, keys: Sequence[str], other: Any, path: str) -> Sequence[Any]:
-        """What the other tree has for each child of a node, in the order of the node."""
+        """The other tree's values for the children of a node, in the node's order."""
         if handler_of(other, scan=False) is not node.type or (self.strict and type(other) is not node.cls):
             raise self.of_other_class(node, other, path)
         parts, seen = self.children(node, other)
@@ -62,11 +62,11 @@ class Matcher(ABC):
 
     @abstractmethod
     def of_other_class(self, node: Node, other: Any, path: str) -> Exception:
-        """The error for what is no container like the node."""
+        """The error for a value that is not a container like the node."""
 
     @abstractmethod
     def of_other_keys(self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str) -> Exception:
-        """The error for a container with other children; keys, seen: the paths of the node's and of its own."""
+        """The error for a container with other children. keys, seen: the expected and the actual paths."""
 
 
 # Trees of the user ------------------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def apart(tree: Any) -> tuple[Structure, list[Leaf]]:
 
 
 def rebuild(structure: Structure, values: Iterator[Any]) -> Any:
-    """The tree with these leaves, for the user: Constants stay, and a container that is held is one of its own."""
+    """The user's tree with these leaves: Constants stay, and containers that hold leaves are copied."""
     return structure.fold(lambda place: place.build(values), lambda node, children: node.type.replace(node.data, children))
 
 
@@ -93,10 +93,10 @@ def along(
     whatever: bool = False,
     fits: Fits | None = None,
 ) -> list[Any]:
-    """What another tree has in the place of each leaf; None where it has none, or the leaf is in a Constant.
+    """Another tree's value for each leaf; None where it has none, or where the leaf is in a Constant.
 
-    leaves: those of the structure. fits: a further demand on two leaves, such as `require_shape`.
-    Raises TreeError, with both, where that has another structure, or has no number or array, unless `whatever` may stand there.
+    leaves: those of the structure. fits: a further check of two leaves, such as `require_shape`.
+    Raises TreeError, naming both trees, for another structure, or for a value that is not numeric unless `whatever` allows it.
     """
     matcher = _Beside(name, first)
     result: list[Any] = []
@@ -114,7 +114,7 @@ def along(
 
 
 class _Beside(Matcher):
-    """A user's second tree beside the first."""
+    """Compares a user's second tree with the first."""
 
     strict = True
 
@@ -141,14 +141,14 @@ class _Beside(Matcher):
 
 
 def structure_key(structure: Structure) -> Any:
-    """Equal for structures between which f could not tell."""
+    """A key that is equal for structures that f cannot tell apart."""
     return structure.fold(_place_key, lambda node, keys: (node.type, node.type.key(node.data), tuple(keys)))
 
 
 def _place_key(place: LeafSpec) -> Any:
     if not isinstance(place, Static):
         return place.differentiated
-    if type(place.value) is Holder:  # its children have their own
+    if type(place.value) is Holder:  # its children have keys of their own
         return None
     try:
         return exactly(place.value)

@@ -1,6 +1,6 @@
-"""What a value holds that no node type takes apart. It may import the contract.
+"""The contents of values that no node type flattens. May import the contract.
 
-A gradient that is silently None for an object full of numbers would be the worst answer, so such objects are looked through.
+A gradient that is silently None for an object full of numbers would be wrong, so opaque objects are searched.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _NEVER_HIDES = (
 
 
 def is_number(value: object) -> bool:
-    """Whether value is a Python or NumPy number with a fraction, or of a class derived from such."""
+    """Whether value is a Python or NumPy real or complex number, or of a class derived from one."""
     return isinstance(value, (float, complex, np.inexact)) and not isinstance(value, enum.Enum)
 
 
 def buffer_has_floats(value: object) -> bool | None:
-    """Of what NumPy would make an array of, `array.array`, `memoryview` or what pandas has, whether it is floating.
+    """Whether a value that NumPy can convert (`array.array`, `memoryview`, pandas) has a floating dtype.
 
-    None for what is no such thing.
+    None for any other value.
     """
     cls = type(value)
     if hasattr(cls, "__array__"):
-        kind = getattr(getattr(value, "dtype", None), "kind", "O")  # without reading what may lie in a file
+        kind = getattr(getattr(value, "dtype", None), "kind", "O")  # without reading the data, which may be in a file
         if kind != "O":
             return kind in ("f", "c")
         source: Any = value
@@ -53,7 +53,7 @@ def buffer_has_floats(value: object) -> bool | None:
 
 
 def hidden(value: object, is_array: Callable[[object], bool], *, numbers: bool = False) -> str | None:
-    """Where an opaque object holds a floating array, or with `numbers` a number too: the path inside it, or None."""
+    """The path, inside an opaque object, of a floating array, or with `numbers` of a number; None if there is none."""
     seen: set[int] = set()
     stack: list[tuple[str, object]] = [("", value)]
     while stack:

@@ -1,4 +1,4 @@
-"""Who handles a value: the library of a leaf, the type of a node, or nobody."""
+"""The handler of a value: the library of a leaf, the type of a node, or None."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .opaque import buffer_has_floats, hidden, is_number
 T = TypeVar("T")
 
 _registered: dict[type, NodeType] = {Each: EACH}
-#: What is known of classes; it is found again, so a program that makes ever more of them need not keep them all.
+#: The cache of handlers by class; bounded, for programs that create classes without end.
 HANDLERS: dict[type, Library | NodeType] = {}
 
 
@@ -45,15 +45,15 @@ def register_node(
     *,
     fields: Iterable[str] | None = None,
 ) -> type[T]:
-    """Make instances of a class into nodes of trees.
+    """Register a class, so that its instances are nodes of trees.
 
     `flatten(obj)` gives `(children, data)`: children are trees, data is everything else. `unflatten(data, children)`
-    builds an object again; it meets numbers, an engine's arrays, gradients, and None, so it should check nothing.
+    builds an object; children may be numbers, an engine's arrays, gradients or None, so it should check nothing.
 
     fields: in place of the two functions, the names of the attributes that are children. All other attributes are carried
-    along as in a Constant, with None for a gradient; objects are built again without `__init__`.
+    along as in a Constant, with gradient None; objects are built again without `__init__`.
 
-    Returns the class. Raises ValueError if the class is registered already, TypeError for one that has a meaning already: a
+    Returns the class. Raises ValueError if the class is registered already, TypeError for a class with a built-in meaning: a
     built-in container, a number, an array.
     """
     if (fields is None) != (flatten is not None and unflatten is not None) or isinstance(fields, str):
@@ -67,7 +67,7 @@ def register_node(
             f"registered classes are looked up. Derive a class from it and register that one."
         )
     if cls in _registered:
-        raise ValueError(f"{cls.__qualname__} is registered already; a class has one way to come apart.")
+        raise ValueError(f"{cls.__qualname__} is registered already; a class is flattened in one way.")
     if fields is not None:
         _registered[cls] = Attributes(cls, fields)
     elif flatten is not None and unflatten is not None:
@@ -82,26 +82,26 @@ def register_stand_in(
     flatten: Callable[[T], tuple[Iterable[Any], Any]],
     unflatten: Callable[[Any, Sequence[Any]], T],
 ) -> None:
-    """As `register_node`, for a class of this package that stands for the one array in it wherever an array is expected.
+    """As `register_node`, for a class of this package that wraps one array and is accepted wherever an array is expected.
 
-    Called at import, so it does not ask for the engines that are there.
+    Called at import, so it does not load engines.
     """
     stand_in = _registered[cls] = Registered(cls, flatten, unflatten)
     stand_in.stands_for_array = True
 
 
 def register_marker(cls: type, node_type: NodeType) -> None:
-    """As `register_node`, for a class of this package that says something of the one tree in it. Called at import."""
+    """As `register_node`, for a class of this package that marks the one tree in it. Called at import."""
     _registered[cls] = node_type
 
 
 def is_registered(cls: type) -> bool:
-    """Whether a class was given to `register_node`, or says something of the tree in it."""
+    """Whether a class was given to `register_node`, or marks the tree in it."""
     return cls in _registered
 
 
 def stood_for(value: Any) -> Any:
-    """The array that a value stands for; every other value as it is."""
+    """The array that a value wraps; any other value unchanged."""
     handler = handler_of(value, scan=False)
     if isinstance(handler, NodeType) and handler.stands_for_array:
         (value,), _ = handler.flatten(value)
@@ -115,10 +115,10 @@ def _has_meaning(cls: type) -> bool:
 
 
 def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str = "argument") -> Library | NodeType | None:
-    """Who handles this value: the library of a leaf, the type of a node, or None for an opaque value.
+    """The handler of this value: the library of a leaf, the type of a node, or None for an opaque value.
 
-    With `scan`, an opaque object that holds floating arrays raises NotDifferentiableError; where it is `alone`, an argument of
-    its own, one that holds numbers does, too.
+    With `scan`, an opaque object that holds floating arrays raises NotDifferentiableError. alone: whether the value is a whole
+    argument, for which an object that holds numbers raises, too.
     """
     cls = type(value)
     known = HANDLERS.get(cls)
@@ -140,7 +140,7 @@ def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str 
 
 _OPAQUE_AT_SIGHT = (str, bytes, bool, type(None), type)
 _PLAIN_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
-#: Classes whose instances have no handler, and hold nothing to differentiate; with those that engines say so of.
+#: Classes of opaque values without anything to differentiate; engines add theirs.
 _OPAQUE: set[type] = {*_OPAQUE_AT_SIGHT, *_PLAIN_CALLABLES, functools.partial}
 _SETTLED = (
     *_OPAQUE_AT_SIGHT, object, int, float, complex, dict, OrderedDict, defaultdict, list, tuple, np.ndarray, Constant,
@@ -148,7 +148,7 @@ _SETTLED = (
 
 
 def is_opaque_type(cls: type) -> bool:
-    """Whether an engine says that instances of this class hold nothing to differentiate."""
+    """Whether an engine declares that instances of this class hold nothing to differentiate."""
     return any(cls in backend.opaque_types for backend in registry.loaded_backends())
 
 
@@ -166,7 +166,7 @@ def _find_handler(value: Any, path: str) -> Library | NodeType | None:
     for library in registry.libraries():
         if library.owns(value):
             return library
-    for node_type in BUILT_IN[:4]:  # plain containers are ours, whatever an engine's own registry says of them
+    for node_type in BUILT_IN[:4]:  # plain containers are handled here, even if an engine registers them too
         if node_type.matches(value):
             return node_type
     for backend in engines:
@@ -221,7 +221,7 @@ def _advice(value: object) -> str | None:
 
 
 def is_floating_array(value: object) -> bool:
-    """Whether value is an array of real or complex floats, of any library that is loaded."""
+    """Whether value is an array of real or complex floats, of any loaded library."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fc" or kind(value.dtype.name) in ("real", "complex")
     handler = handler_of(value, scan=False)
@@ -245,10 +245,9 @@ def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:
 
 
 def _key_of_engines(value: Any) -> Any:
-    """The key of what an engine brings, inside an object or alone; None for anything else.
+    """The cache key of an engine's value, inside an object or alone; None for anything else.
 
-    An array that nobody can write to, or that is traced, is told by itself; so is a module, whose arrays its engine reads where
-    they are.
+    An array that is immutable or traced is compared by identity; so is a module, whose engine reads its arrays directly.
     """
     for backend in registry.loaded_backends():
         for library in backend.libraries:

@@ -71,7 +71,7 @@ def axpy(factor: Any, x: Any, y: Any) -> Any:
 
 
 def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    """A tree like a, with a function of the leaves of both, which stand in one library."""
+    """A tree like a, with a function of the leaves of both, which must be of one library."""
     structure, result = apart(a)
     others = along(structure, result, b, "tree 2", fits=require_like)
     with precision(result):
@@ -144,10 +144,10 @@ def _norm(tree: Any, found: list[Any], ord: float) -> Any:
 
 @untraced
 def sum_shared(model: Any, gradients: Any) -> Any:
-    """Add up the gradients of what is one object in the model.
+    """Add up the gradients of each array that is at several places of the model.
 
-    Arrays that stand at several places of a model are several variables to `gradient`. If they are one parameter
-    (tied weights), its gradient is the sum of theirs: this gives that sum at each of the places. `gradients` has the
+    To `gradient`, an array at several places is several variables. If they are one parameter (tied weights), its gradient is
+    the sum of theirs: the result has that sum at each of the places. `gradients` has the
     structure of `model`, as `gradient` returns it; the result has the structure of `gradients`.
     Raises TreeError if the two do not match, in their shapes too.
 

@@ -22,12 +22,12 @@ from .mapping import require_leaf
 
 @untraced
 def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]]:
-    """All leaves that can have a gradient as one vector, and the way back.
+    """All leaves that can have a gradient as one vector, and the inverse function.
 
-    Returns `(vector, unravel)`: an array of shape `(n,)` in the library of the first array (NumPy for Python's numbers) with
+    Returns `(vector, unravel)`: an array of shape `(n,)` in the library of the first array (NumPy for Python numbers) with
     the widest of the leaves' dtypes, complex if one leaf is; `unravel(vector)` gives the tree, with each leaf in its own
-    library, dtype, shape and device; of a vector that an engine traces, leaves that are traced. With `shared`, an array that
-    stands at several places of the tree stands once in the vector.
+    library, dtype, shape and device; for a traced vector, with traced leaves. With `shared`, an array at several places of the
+    tree is in the vector once.
 
     `unravel` raises TreeError for a vector of another length.
 

@@ -103,7 +103,7 @@ def _slope(xp: ModuleType, f: Array, spacing: Any, axis: int, edge_order: int) -
     else:
         start = slopes[..., :1] + (slopes[..., :1] - slopes[..., 1:2]) * (first / (first + second))
         end = slopes[..., -1:] + (slopes[..., -1:] - slopes[..., -2:-1]) * (last_ / (last_ + before))
-    # In the precision of f, whatever that of the coordinates.
+    # In the precision of f, for any precision of the coordinates.
     return xp.moveaxis(cast(xp, xp.concat([start, inner, end], axis=-1), name_of(f)), -1, axis)
 
 

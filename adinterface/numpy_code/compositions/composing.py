@@ -51,7 +51,7 @@ def _named(dtype: Any) -> str:
 
 
 def native_dtype(xp: ModuleType, dtype: Any) -> Any:
-    """A namespace's dtype for what a user gives as dtype=."""
+    """A namespace's dtype for a user's dtype=."""
     name = _named(dtype)
     if name == "float16" and not hasattr(xp, name):
         name = "float32"
@@ -142,7 +142,7 @@ _WEAK = frozenset({bool, int, float, complex})
 def common_dtype(*kinds: Any) -> str:
     """The dtype of a computation with arrays of these dtypes and numbers of these classes.
 
-    NumPy does not know bfloat16, which gives way to other inexact dtypes alone.
+    NumPy lacks bfloat16, which is promoted only by other inexact dtypes.
     """
     if "bfloat16" not in kinds:
         return np.result_type(*[np.dtype(kind) if isinstance(kind, str) else kind(1) for kind in kinds]).name
@@ -152,13 +152,13 @@ def common_dtype(*kinds: Any) -> str:
 
 
 def counted_in_full(xp: ModuleType, *values: Any) -> list[Array]:
-    """The values as arrays of one dtype, Python numbers too: so do functions that are no ufuncs."""
+    """The values as arrays of one dtype, Python numbers too, as in functions that are not ufuncs."""
     like = next((v for v in values if hasattr(v, "shape")), None)
     return promoted(xp, *[array(xp, v, like) for v in values])
 
 
 def broadcast(xp: ModuleType, *arrays: Array) -> list[Array]:
-    """NumPy's broadcasting; each array is used by itself, so that nothing but its own shape is asked of it."""
+    """NumPy's broadcasting; each array is handled separately, so that only its own shape is read."""
     shape = np.broadcast_shapes(*[x.shape for x in arrays])
     return [x if tuple(x.shape) == shape else xp.broadcast_to(x, shape) for x in arrays]
 
@@ -202,9 +202,9 @@ def positions(shape: Any) -> np.ndarray[Any, Any]:
 
 
 def gathered(xp: ModuleType, x: Array, places: np.ndarray[Any, Any]) -> Array:
-    """The elements of x in the places that NumPy has moved them to; 0 where there is none.
+    """The elements of x at the places to which NumPy has moved their numbers; 0 where there is none.
 
-    So NumPy itself decides what each function that only moves elements does.
+    So NumPy itself defines each function that only moves elements.
     """
     index = np.maximum(places.ravel() - 1, 0)
     if not size_of(x):

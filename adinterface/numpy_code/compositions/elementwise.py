@@ -157,7 +157,7 @@ def ldexp(xp: ModuleType, x: Any, exponent: Any) -> Array:
 
 
 def _pair_of_floats(xp: ModuleType, a: Any, b: Any) -> list[Array]:
-    if hasattr(a, "shape") and hasattr(b, "shape"):  # each on its own, as NumPy has it for small integers
+    if hasattr(a, "shape") and hasattr(b, "shape"):  # each separately, as NumPy promotes small integers
         a, b = sine_dtype(xp, array(xp, a, b)), sine_dtype(xp, array(xp, b, a))
     return broadcast(xp, *[sine_dtype(xp, x) for x in promoted(xp, a, b)])
 

@@ -57,7 +57,7 @@ def written(xp: ModuleType, x: Array, places: np.ndarray[Any, Any], value: Array
 
 
 def written_anywhere(xp: ModuleType, x: Array, places: Array, value: Array) -> Array:
-    """As `written`, in places that the engine alone knows; where one comes twice, the last value stays."""
+    """As `written`, at places that only the engine knows; for duplicates the last value stays."""
     places = flat(xp, places)
     turns = array(xp, np.arange(places.shape[0]), x)
     last = xp.max(xp.where(_here(xp, x, places), turns, xp.full_like(turns, -1)), axis=-1)
@@ -66,7 +66,7 @@ def written_anywhere(xp: ModuleType, x: Array, places: Array, value: Array) -> A
 
 
 def added_anywhere(xp: ModuleType, x: Array, places: Array, values: Array) -> Array:
-    """x with a vector of values added in places that the engine alone knows, as often as they come."""
+    """x with a vector of values added at places that only the engine knows, once for each occurrence."""
     here = _here(xp, x, flat(xp, places))
     return x + xp.reshape(xp.sum(xp.where(here, values, xp.zeros_like(values)), axis=-1), tuple(x.shape))
 

@@ -28,7 +28,7 @@ def _adjoint(xp: ModuleType, x: Array) -> Array:
 
 
 def _hermitian(xp: ModuleType, a: Array, triangle: str) -> Array:
-    """The matrix that one triangle of a stands for: what NumPy reads of it, so what a derivative can be by."""
+    """The matrix given by one triangle of a: what NumPy reads, and so the only variables of a derivative."""
     a = inexact(xp, a)
     triangle = triangle.upper()
     if triangle not in ("L", "U"):
@@ -38,7 +38,7 @@ def _hermitian(xp: ModuleType, a: Array, triangle: str) -> Array:
     result = half + _adjoint(xp, strict)
     if not is_complex(a):
         return result
-    # Of the diagonal, the real part alone: engines differ in what they take the other for.
+    # Only the real part of the diagonal: engines differ in what they do with the imaginary part.
     diagonal = array(xp, np.eye(a.shape[-1], dtype=bool), a)
     real = xp.real(result)
     return xp.where(diagonal, cast(xp, real, name_of(a)), result)
@@ -68,7 +68,7 @@ def slogdet(xp: ModuleType, a: Array) -> SlogdetResult:
 @composition("linalg.solve")
 def solve(xp: ModuleType, a: Any, b: Any) -> Array:
     a, b = [inexact(xp, x) for x in promoted(xp, a, b)]
-    # Never one axis less than a: namespaces differ in what they take that for.
+    # Never one axis less than a: namespaces differ in its meaning.
     rows = b[:, None] if len(b.shape) == 1 else b
     if a.shape[:-2] != rows.shape[:-2]:
         stack = np.broadcast_shapes(a.shape[:-2], rows.shape[:-2])

@@ -56,7 +56,7 @@ def pad(xp: ModuleType, array: Array, pad_width: Any, mode: Any = "constant", **
 
 
 def _padding(xp: ModuleType, moved: Array, mode: str, width: int, end: int, value: Any, length: Any) -> Array:
-    """What stands before (end 0) or after (end 1) along the last axis."""
+    """The padding before (end 0) or after (end 1) the last axis."""
     edge = moved[..., -1:] if end else moved[..., :1]
     shape = (*moved.shape[:-1], width)
     if mode in _STATISTICS:

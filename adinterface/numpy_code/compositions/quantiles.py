@@ -1,4 +1,4 @@
-"""Quantiles by all of NumPy's methods, and medians."""
+"""Quantiles with all of NumPy's methods, and medians."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def _masked(xp: ModuleType, a: Array, where: Any, neutral: Any) -> Array:
 
 
 def _as_initial(xp: ModuleType, value: Any, like: Array) -> Array:
-    """A value to begin with, which NumPy takes in the dtype of what it is for."""
+    """An initial value, in the dtype of the array, as in NumPy."""
     return cast(xp, array(xp, value, like), name_of(like))
 
 

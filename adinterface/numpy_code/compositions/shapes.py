@@ -156,7 +156,7 @@ def roll(xp: ModuleType, a: Array, shift: Any, axis: Any = None) -> Array:
 
 
 def _plain(counted: Any) -> Any:
-    """Integers, by which nothing is differentiated, as Python's own."""
+    """Integers, which have no derivative, as Python integers."""
     many = isinstance(counted, (tuple, list)) or getattr(counted, "ndim", 0) > 0
     return [_plain(part) for part in counted] if many else operator.index(counted)
 
@@ -179,7 +179,7 @@ composition("triu")(_triangle("triu"))
 
 
 def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that only moves elements, by NumPy's own moving of their places."""
+    """A function that only moves elements, through NumPy's function on their numbers."""
 
     def moving(xp: ModuleType, a: Any, *args: Any, **kwargs: Any) -> Array:
         a = array(xp, a)

@@ -62,7 +62,7 @@ def _register_standard() -> None:
     def floating_pair(standard: str) -> Any:
         def call(xp: ModuleType, a: Any, b: Any) -> Array:
             if hasattr(a, "shape") and hasattr(b, "shape"):
-                # Each on its own: NumPy takes int8 and uint8 to float16, not to int16 and so to float32.
+                # Each separately: NumPy promotes int8 and uint8 to float16, not to int16 and so to float32.
                 a, b = sine_dtype(xp, array(xp, a, b)), sine_dtype(xp, array(xp, b, a))
             return getattr(xp, standard)(*[sine_dtype(xp, x) for x in promoted(xp, a, b)])
 

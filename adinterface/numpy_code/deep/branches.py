@@ -1,4 +1,4 @@
-"""Branches on numbers that a compiled call does not know yet: those that only check, and those that SciPy masks anyhow."""
+"""Branches on numbers that a compiled call does not know: those that only check, and those that SciPy masks."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from ..array import NumpyArray
 from .catching import catches, caught_by_callers
 from .plain import unknown
 
-#: Methods of SciPy's distributions, which write by a mask what they compute where it is true anywhere.
+#: Methods of SciPy's distributions, which write values by a mask where it is true anywhere.
 _MASKED = frozenset({"cdf", "isf", "logcdf", "logpdf", "logpmf", "logsf", "pdf", "pmf", "ppf", "sf", "stats"})
 _DISTRIBUTIONS = "scipy.stats._distn_infrastructure"
 
 
 def passing(frame: FrameType) -> bool | None:
-    """What a condition must be for the code to go on without an error or a warning; None where both ways go on.
+    """The value of a condition with which the code continues without an error or a warning; None if both branches do.
 
-    A check of numbers is passed over in a compiled call, in which they are not known: what it would have refused is then
-    computed with, and gives what NumPy makes of such numbers, most often nan. One that may be caught decides what is computed:
-    there both ways go on.
+    A compiled call, which does not know the numbers, skips checks of numbers. Numbers that a check would have refused are then
+    computed with, as in NumPy, most often to nan. A check that may be caught decides the result: there both branches continue.
     """
     code = frame.f_code
     result, warns = _going_on(code, frame.f_lasti)
@@ -101,9 +100,9 @@ def _warns(block: list[dis.Instruction], rest: list[dis.Instruction]) -> bool:
 
 
 def _safely(mask: Any, arrays: Any) -> list[Any]:
-    """Each array with the first of its elements that the mask picks in place of those that it does not.
+    """Each array, with the first element that the mask selects in place of those that it does not.
 
-    Where it picks none, that is an element which is not asked for, and may give anything: it is followed no further.
+    If it selects none, the result is not used, and may be anything: it is not differentiated.
     """
     flat = np.ravel(mask)
     if not flat.size:
@@ -138,8 +137,8 @@ def argsreduce(real: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _end_of_support(x: Any, caller: FrameType) -> Any:
-    """x; an end of the support that a distribution computes as `_a * scale + loc` has no derivative where it is infinite: it is
-    masked where it is not asked for, but zero times infinity is nan."""
+    """x. An end of the support that a distribution computes as `_a * scale + loc` has no derivative where it is infinite: it is
+    masked where it is not used, but zero times infinity is nan."""
     names = caller.f_locals
     for bound, standard in (("lower_bound", "_a"), ("upper_bound", "_b")):
         end = names.get(standard)
@@ -151,7 +150,7 @@ def _end_of_support(x: Any, caller: FrameType) -> Any:
 
 
 def apply_where(real: Callable[..., Any]) -> Callable[..., Any]:
-    """array_api_extra's choice between two functions: both are asked, where the mask is not known."""
+    """array_api_extra's choice between two functions: both are called if the mask is unknown."""
 
     @functools.wraps(real)
     def call(cond: Any, f1: Any, f2: Any, fill_value: Any, *args: Any, **more: Any) -> Any:
@@ -181,9 +180,9 @@ def contains_nan(real: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def first_moments(real: Callable[..., Any]) -> Callable[..., Any]:
-    """scikit-learn's mean and variance of what came before and what comes now; of the latter alone where nothing came before.
+    """scikit-learn's mean and variance of the old and the new data; of the new data alone if there is no old.
 
-    There scikit-learn divides zero by zero, and writes another number over the result.
+    There scikit-learn divides zero by zero, and replaces the result.
     """
 
     @functools.wraps(real)
@@ -210,7 +209,7 @@ def all_finite(real: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def place(real: Callable[..., Any], caller: FrameType, arr: Any, mask: Any, values: Any) -> bool:
-    """Writes what a distribution of SciPy has computed everywhere; whether that was asked for."""
+    """Writes a SciPy distribution's values, computed everywhere, where they are used."""
     if not unknown(mask) or (np.size(values) != 1 and caller.f_globals.get("__name__") != _DISTRIBUTIONS):
         return False
     values = np.reshape(values, ()) if np.size(values) == 1 else np.reshape(values, np.shape(mask))

@@ -35,7 +35,7 @@ COMPLEX = standing(complex, _number(complex, np.complex128), dtype=np.dtype(comp
 
 
 def _extreme(real: Callable[..., Any], beyond: str) -> Callable[..., Any]:
-    """max and min, which look at the numbers: where these are not known yet, the engine chooses."""
+    """max and min, which compare numbers: while these are unknown, the engine chooses."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         values = args if len(args) > 1 else args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else ()
@@ -55,7 +55,7 @@ def _extreme(real: Callable[..., Any], beyond: str) -> Callable[..., Any]:
 
 
 def builtin_names(of: Of) -> dict[str, Any]:
-    """The built-in names, some of which stand for others."""
+    """The built-in names, some of them replaced."""
 
     def get_type(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs:
@@ -83,7 +83,7 @@ def builtin_names(of: Of) -> dict[str, Any]:
 
 
 def super_(*args: Any) -> Any:
-    """From a class that stands for another, it goes on from that one."""
+    """super() from a replaced class continues with the original's bases."""
     if args:
         return super(real_class(args[0]), *args[1:])
     frame = sys._getframe(1)
@@ -114,7 +114,7 @@ def build_class(function: Any, name: str, *bases: Any, **keywords: Any) -> Any:
 
 
 class _Names(dict[str, Any]):
-    """Local names before global ones, for code that is compiled on its way."""
+    """Local names before global ones, for code compiled at run time."""
 
     def __init__(self, names: Any, scope: Any):
         super().__init__()

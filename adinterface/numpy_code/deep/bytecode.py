@@ -25,7 +25,7 @@ def nested_codes(code: CodeType) -> Iterator[CodeType]:
 
 @functools.lru_cache(4096)
 def assigned_globals(code: CodeType) -> tuple[str, ...]:
-    """The global names that a function assigns to. A copy would assign to names of its own."""
+    """The global names that a function assigns to. A copy would assign to its own."""
     if all(_GLOBAL_STORES.isdisjoint(part.co_code[::2]) for part in nested_codes(code)):
         return ()
     return tuple(dict.fromkeys(_names(code, "STORE_GLOBAL", "DELETE_GLOBAL")))
@@ -62,7 +62,7 @@ def _instructions_of(statement: str) -> set[tuple[int, int]]:
     return set(_instructions(compile(statement, "", "exec")))
 
 
-#: Of `x += y` and the like. Their number tells them from `x + y`.
+#: The operations of `x += y` and the like; their numbers distinguish them from `x + y`.
 _IN_PLACE = {
     instruction
     for symbol in ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>")

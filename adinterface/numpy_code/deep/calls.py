@@ -1,4 +1,4 @@
-"""Calls of the copies that `deep=True` makes: what goes in, and what comes out."""
+"""Calls of the copies that `deep=True` makes: conversions of arguments and results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COPIES = Copies()
 
 
 def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
-    """What gives the copy of f for a call. It takes objects of the user's own, and gives such."""
+    """A function that makes the copy of f for a call, with the user's objects as arguments and results."""
     of = COPIES.of
 
     def call(*args: Any, **keywords: Any) -> Any:
@@ -22,7 +22,7 @@ def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
             with telling_unknown():
                 return _leaving(of(f)(*map(of, args), **{name: of(value) for name, value in keywords.items()}))
         except Exception:
-            wish()  # it may be that a compiled call did not know a number
+            wish()  # the cause may be a number that a compiled call did not know
             raise
 
     return lambda: call

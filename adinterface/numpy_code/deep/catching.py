@@ -1,4 +1,4 @@
-"""Whether an error that copied code raises may be caught by its own code, or by code that called it."""
+"""Whether an error in copied code may be caught, by its own code or by its callers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _ENDS_OF_STATEMENTS = ("JUMP", "NOP", "POP_JUMP", "POP_TOP", "RESUME", "RETURN",
 
 
 def caught_by_callers(frame: FrameType, *, warning: bool = False) -> bool:
-    """Whether an error, or a warning, that comes out of a frame may be noticed on its way to the engine.
+    """Whether an error or a warning from a frame may be noticed between there and the engine.
 
-    Frames of copies count, and those of the user between the first copy and the operator that runs f.
+    This includes frames of copies, and the user's frames between the first copy and the operator that runs f.
     """
     inside = True
     caller = frame.f_back
@@ -74,7 +74,7 @@ def catches(code: CodeType, at: int, *, warning: bool = False) -> bool:
 
 
 def _raised_again(instructions: list[dis.Instruction], places: dict[int, int], handler: int) -> list[int] | None:
-    """Where the ways through a handler raise; None if one of them goes on after it."""
+    """The places where the paths through a handler raise; None if one of them continues."""
     offsets: list[int] = []
     seen: set[int] = set()
     pending = [handler]

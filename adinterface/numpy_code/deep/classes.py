@@ -1,4 +1,4 @@
-"""Classes whose methods are copies, and objects of them that share the state of the user's own."""
+"""Classes with copied methods, and objects of them that share the state of the user's objects."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _LEFT = frozenset({
     "__getnewargs_ex__", "__getstate__", "__hash__", "__init_subclass__", "__reduce__", "__reduce_ex__", "__repr__",
     "__set_name__", "__setstate__", "__sizeof__", "__str__", "__subclasshook__",
 })  # fmt: skip
-#: Of these Python makes classes that no subclass could stand for.
+#: Python's classes that a subclass cannot replace.
 _UNLIKE = (BaseException, tuple, str, bytes, int, float, complex, set, frozenset, type)
 #: What holds more than a `__dict__`, so that an object of it cannot share its state.
 _CONTAINERS = (dict, list)
-#: What a member of a class is, if code of its own runs for it.
+#: The types of class members that run code.
 _CODE = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property, functools.partialmethod)
 
 
@@ -31,10 +31,10 @@ _MADE_BY_A_STATEMENT = 1 << 9
 
 
 class Reached(type):
-    """The class of classes that stand for the user's own: subclasses of them, equal to them, unknown to their registries.
+    """The metaclass of replaced classes: subclasses of the user's, equal to them, and unknown to their registries.
 
-    What is written to such a class is written to the user's own. In the order of its bases each class comes right after the
-    one that stands for it, so that `super()` goes on as it does there.
+    Writes to such a class go to the user's. In the order of its bases each class directly follows its replacement, so that
+    `super()` works as in the original.
     """
 
     def mro(cls) -> list[type]:
@@ -47,8 +47,8 @@ class Reached(type):
             order += [base] if standing is None else [standing, base]
         return order
 
-    # Copied code asks the user's own class; these are for what else meets the class, such as the registry of an ABC, which
-    # asks all subclasses, and would be asked in turn.
+    # Copied code uses the user's class; these are for other users of the class, such as the registry of an ABC, which checks
+    # all subclasses, and would be checked in turn.
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return vars(cls).get("_reached", cls) in type(instance).__mro__
@@ -74,7 +74,7 @@ class ReachedABC(Reached, abc.ABCMeta):
 
 
 class _Quiet:
-    """Stands before all bases, so that no __init_subclass__ of theirs hears of a class that stands for another."""
+    """The first base, so that no __init_subclass__ is called for a replaced class."""
 
     __slots__ = ()
 
@@ -83,12 +83,12 @@ class _Quiet:
 
 
 def real_of(value: Any) -> Any:
-    """The user's own class for one that stands for it; anything else is itself."""
+    """The user's class for a replaced one; anything else unchanged."""
     return vars(value).get("_reached", value) if isinstance(value, Reached) else value
 
 
 def can_stand_for(cls: type) -> bool:
-    """Whether there is a subclass that can stand for a class, and a use for it."""
+    """Whether a class can be replaced by a subclass, and needs to be."""
     return (
         type(cls) in (type, abc.ABCMeta)
         and bool(cls.__flags__ & _MADE_BY_A_STATEMENT)
@@ -103,9 +103,9 @@ _USUAL = _LEFT | {"__new__", "__bool__", "__copy__", "__deepcopy__", "__init__",
 
 
 def class_for(cls: type, of: Callable[[Any], Any]) -> Any:
-    """A subclass of a class that stands for it, still without copies of methods.
+    """A subclass that replaces a class, without copies of methods yet.
 
-    of: what stands for a value. None where there can be no such subclass.
+    of: the replacement of a value. None if there can be no such subclass.
     """
     body: dict[str, Any] = {
         "_reached": cls,
@@ -129,7 +129,7 @@ def class_for(cls: type, of: Callable[[Any], Any]) -> Any:
 
 
 def fill(made: Any, cls: type, copy: Copy) -> None:
-    """Give a class that stands for another the copies of its methods."""
+    """Add the copies of methods to a replaced class."""
 
     def again(function: Any) -> Any:
         return copy(function) if type(function) is types.FunctionType else function
@@ -157,24 +157,24 @@ def fill(made: Any, cls: type, copy: Copy) -> None:
         type.__setattr__(made, "__abstractmethods__", frozenset(abstract))
 
 
-#: Where a property of another's making keeps its function: pandas' and others that remember what they have computed.
+#: Where properties of other packages keep their function: those of pandas and others that cache results.
 _FUNCTIONS = ("func", "fget", "function", "fn")
 
 
 def _is_code(member: Any) -> bool:
-    """Whether code of its own runs for a member of a class."""
+    """Whether a class member runs code."""
     return isinstance(member, _CODE) or _descriptor(member, lambda function: function) is not None
 
 
 def _descriptor(member: Any, again: Callable[[Any], Any]) -> Any:
-    """The same property with the copy of its function; None for what is none."""
+    """The same property with the copy of its function; None for anything else."""
     kind = type(member)
     if not hasattr(kind, "__get__") or isinstance(member, type):
         return None
     for name in _FUNCTIONS:
         function = getattr(member, name, None)
         if type(function) is types.FunctionType:
-            with contextlib.suppress(TypeError, AttributeError):  # a compiled class may let nobody copy it, or write to it
+            with contextlib.suppress(TypeError, AttributeError):  # a compiled class may refuse to be copied, or written to
                 made = copy.copy(member)
                 setattr(made, name, again(function))
                 return made
@@ -203,7 +203,7 @@ def shares_slots(x: Any) -> bool:
 
 
 def original_of(x: Any) -> Any:
-    """The user's own object, for one that shares its state; anything else, and what copied code has made, is itself."""
+    """The user's object, for one that shares its state; anything else unchanged."""
     if not isinstance(type(x), Reached):
         return x
     entry = _ORIGINALS.get(id(x))
@@ -220,7 +220,7 @@ def _hash(self: Any) -> int:
 
 
 def object_for(value: Any, cls: Any) -> Any:
-    """An object of a class that stands for that of the value, which shares its state; None where that cannot be."""
+    """An object of the replaced class that shares the state of the value; None if that is impossible."""
     if isinstance(value, _CONTAINERS):
         return None
     if (slot := vars(cls).get(_OWNER)) is not None:
@@ -241,12 +241,12 @@ def object_for(value: Any, cls: Any) -> Any:
     return made
 
 
-#: In a class that stands for one with slots: the slot in which an object that shares those of another keeps that other one.
+#: In a replaced class with slots: the slot that holds the object whose slots are shared.
 _OWNER = "_slot_of_owner"
 
 
 class _Owner:
-    """What stands in a slot of its own, of an object that shares the slots of another."""
+    """The value of that slot."""
 
     __slots__ = ("value",)
 
@@ -261,7 +261,7 @@ def _slots_of(cls: type) -> dict[str, Any]:
 
 
 def _slots(cls: type) -> dict[str, Any]:
-    """What a class that stands for one with slots has besides: each slot is that of the object whose state is shared."""
+    """The further members of a replaced class with slots: each slot is that of the object whose state is shared."""
     members = _slots_of(cls)
     body: dict[str, Any] = {name: _SharedSlot(member) for name, member in members.items()}
     return {_OWNER: next(iter(members.values())), **body} if members else {}
@@ -294,7 +294,7 @@ class _SharedSlot:
 
 
 def landed(x: Any) -> Any:
-    """The user's own object, of the user's own class, for what copied code made or was given."""
+    """The user's object, of the user's class, for one that copied code made or was given."""
     original = original_of(x)
     if original is not x or not isinstance(type(x), Reached):
         return original

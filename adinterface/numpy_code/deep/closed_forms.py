@@ -21,9 +21,9 @@ _ABSOLUTE = frozenset({"abs", "absolute", "fabs"})
 
 
 def compared(frame: FrameType, x: Any, other: Any) -> None:
-    """Warns where copied code has compared a parameter, which is differentiated, with the value that it has.
+    """Warns if copied code has compared a differentiated parameter with its own value.
 
-    Numbers that a compiled or batched call does not know yet tell nothing.
+    In a compiled or batched call unknown numbers show nothing.
     """
     if x.dtype.kind not in "fc" or not x._traced() or not isinstance(other := plain(other), (int, float, complex, np.ndarray)):
         return

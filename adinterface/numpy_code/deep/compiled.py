@@ -1,4 +1,4 @@
-"""Functions that were compiled: they stay what they are, and refuse what is differentiated by name."""
+"""Compiled functions: they run unchanged, and refuse differentiated arrays by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .plain import first_wrapped, known_numbers, plain
 
 
 class _Around:
-    """What stands in copied code for a function that is itself not copied."""
+    """The replacement of a function that is not copied."""
 
     def __init__(self, real: Callable[..., Any]):
         self.__wrapped__ = real
@@ -26,15 +26,15 @@ class _Around:
         return getattr(self.__wrapped__, name)
 
     def _plainly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """With NumPy's own arrays in place of those that copied code has made."""
+        """With plain NumPy arrays in place of those that copied code has made."""
         return made(self.__wrapped__(*plain(args), **plain(keywords)))
 
 
 class Compiled(_Around):
     """A compiled function.
 
-    What it gives of an engine's numbers is right where it is an integer, a bool or a string, of which nothing has a derivative:
-    a test, an order, a count. So it is asked, with copies, and refused if it has written to one.
+    Its result for an engine's numbers is right if it is an integer, a bool or a string, which have no derivative: a test, an
+    order, a count. So it is called with copies, and refused if it has written to one.
     """
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -59,7 +59,7 @@ class Compiled(_Around):
 
 
 class Offered(_Around):
-    """A function for which another knows a form that takes an engine's arrays, too."""
+    """A function for which an extension has a form that takes an engine's arrays, too."""
 
     def __init__(self, real: Callable[..., Any], ours: Callable[..., Any]):
         super().__init__(real)
@@ -74,7 +74,7 @@ class Offered(_Around):
 
 
 class Left(_Around):
-    """A Python function that is not copied: of arrays that copied code has made it gets NumPy's own."""
+    """A Python function that is not copied: it gets plain NumPy arrays in place of those that copied code has made."""
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if first_wrapped((args, keywords)) is None:
@@ -87,14 +87,14 @@ class _Unknown(Exception):
 
 
 def settled(value: Any) -> Any:
-    """Integers and booleans of an engine, which have no derivative, as NumPy's own; what is differentiated as it is."""
+    """An engine's integers and bools, which have no derivative, as plain arrays; differentiated arrays unchanged."""
     if type(value) is NumpyArray and value.dtype.kind in "iub" and (numbers := known_numbers(value)) is not None:
         return numbers[()]
     return value
 
 
 def _numbers(value: Any, lent_out: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]) -> Any:
-    """The numbers alone, in copies, which are noted beside what they are."""
+    """Copies of the numbers, recorded with their originals."""
     cls = type(value)
     if isinstance(value, (list, tuple, dict)):
         return with_each(functools.partial(_numbers, lent_out=lent_out), value)
@@ -120,6 +120,6 @@ def refusal(real: Callable[..., Any]) -> str:
     module, name = getattr(real, "__module__", None), getattr(real, "__qualname__", None) or getattr(real, "__name__", "?")
     return (
         f"numpy_function: {module + '.' if module else ''}{name} is compiled code, which takes plain NumPy arrays, and that "
-        f"would drop the gradient. Write it with np, give it a derivative with adinterface.differentiate_with, or use "
+        f"would drop the gradient. Write it with np, give it a derivative with adinterface.rules.differentiate_with, or use "
         f"AutoFiniteDifferences()."
     )

@@ -1,6 +1,6 @@
-"""Copies of functions: the same code, with other globals, and what stands for what their closures and defaults hold.
+"""Copies of functions: the same code with other globals, and with the values in closures and defaults replaced.
 
-Whoever copies says what stands for each value: `copies` for `deep=True`, `writing` for code that writes to arrays.
+The caller defines the replacements: `copies` for `deep=True`, `writing` for code that writes to arrays.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ StandInFor: TypeAlias = Callable[[Any], Any]
 
 
 class Copying(Protocol):
-    """What is decided by whoever copies."""
+    """The caller's decisions about a copy."""
 
     def of(self, value: Any) -> Any:
-        """What stands for a value in the copy."""
+        """The replacement of a value in the copy."""
 
     def stands_for_itself(self, value: Any) -> bool:
-        """Whether `of` is known to give the value itself; the copy then shares the variable of the closure."""
+        """Whether `of` returns the value itself; the copy then shares the variable of the closure."""
 
     def globals_of(self, original: types.FunctionType) -> dict[str, Any]:
         """The globals of the copy."""
 
     def announce(self, original: types.FunctionType, copy: FunctionCopy) -> None:
-        """Remember the copy. Called before the closure is copied, for functions that know themselves."""
+        """Record the copy. Called before the closure is copied, for functions that refer to themselves."""
 
 
 class FunctionCopy:
-    """A copy, and what the original was made of when it was copied."""
+    """A copy, and the parts of the original at the time of the copy."""
 
     __slots__ = ("_cells", "_code", "_defaults", "_keywords", "function")
 
@@ -43,7 +43,7 @@ class FunctionCopy:
         self._cells = cells
 
     def is_of(self, original: types.FunctionType) -> bool:
-        """Whether the original still is what it was: autoreload gives it other code, a closure's variable another value."""
+        """Whether the original still has these parts: autoreload replaces its code, a closure's variable may change."""
         if (
             original.__code__ is not self._code
             or original.__defaults__ is not self._defaults

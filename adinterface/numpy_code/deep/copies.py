@@ -1,4 +1,4 @@
-"""What stands for each value that copied code meets: found once, and lazily."""
+"""The replacement of each value that copied code reaches, found once, at its first use."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .reach import reached, top_of
 from .standing import Standing
 from .standing import real_of as real_class
 
-#: Longer lists and dicts of functions are left as they are.
+#: Longer lists and dicts of functions are not replaced.
 _LONGEST = 200
 
 
 class Copies:
-    """What stands for each value, as a function of it. It is what `copier` asks."""
+    """The replacements, as a function of the value, for `copier`."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -63,7 +63,7 @@ class Copies:
         }
 
     def of(self, value: Any) -> Any:
-        """What stands for a value: a copy of a function, a view of a module, a class of copied methods, or itself."""
+        """The replacement of a value: a copy of a function, a view of a module, a class with copied methods, or itself."""
         cls = type(value)
         if cls in PLAIN:
             return value
@@ -187,7 +187,7 @@ class Copies:
         return self._offered(value) or self._keep(value, Compiled(value))
 
     def _offered(self, value: Any) -> Any:
-        """What another part knows to stand for a function."""
+        """An extension's replacement of a function."""
         if (ours := scipy_names.function_for(value, self.of)) is not None:
             return self._keep(value, ours)
         if not (getattr(value, "__module__", None) or "").startswith("scipy.") or value.__name__ in _BETTER_COPIED:
@@ -291,7 +291,7 @@ class Copies:
 
 
 class ListView(list[Any]):
-    """A list of what stands for the elements of another, to which it writes too."""
+    """A list of the replacements of another list's elements, to which it writes too."""
 
     def __init__(self, original: list[Any], parts: list[Any]):
         super().__init__(parts)
@@ -299,7 +299,7 @@ class ListView(list[Any]):
 
 
 class DictView(dict[Any, Any]):
-    """A dict of what stands for the values of another, to which it writes too."""
+    """A dict of the replacements of another dict's values, to which it writes too."""
 
     def __init__(self, original: dict[Any, Any], parts: dict[Any, Any]):
         super().__init__(parts)
@@ -333,7 +333,7 @@ for _name in (
 for _name in ("__delitem__", "__ior__", "__setitem__", "clear", "pop", "popitem", "setdefault", "update"):
     setattr(DictView, _name, _writing_both(dict, _name))
 
-#: SciPy's own NumPy code, of which a copy takes more than what is offered for it.
+#: SciPy's NumPy code, whose copy accepts more than the extension's replacement.
 _BETTER_COPIED = frozenset({"log_softmax", "logsumexp", "softmax"})
 #: Kinds of functions that compilers of Python make.
 _COMPILED = frozenset({

@@ -1,4 +1,4 @@
-"""What a copied function looks its names up in, and what stands for a module there."""
+"""The globals of copied functions, and the replacements of modules in them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ _MISSING = object()
 
 
 class Globals(dict[str, Any]):
-    """The globals of the copies of one module's functions: each name is looked up in the module's own when it is asked for,
-    so that what is defined anew there, in a notebook for instance, is what a copy finds too.
+    """The globals of the copies of one module's functions.
 
-    The dict itself holds the built-in names alone, which the interpreter wants there.
+    Each name is looked up in the module at each use, so that a copy sees later definitions, as in a notebook.
+
+    The dict itself holds only the built-in names, which the interpreter reads there.
     """
 
-    #: What refusals ask.
+    #: Read by refusals.
     deep = True
 
     @staticmethod
     def passing(frame: Any) -> bool | None:
-        """What a condition that is not known must be, where code in these names asks for it."""
+        """The value of an unknown condition, for code in these globals."""
         from .branches import passing  # here, because it needs what needs this
 
         return passing(frame)
@@ -55,7 +56,7 @@ class Globals(dict[str, Any]):
             return self._builtins[name]
         return self._of(value)
 
-    # What Python code does with `globals()`; the interpreter itself goes by the two above.
+    # For Python code that calls `globals()`; the interpreter uses the two methods above.
 
     def __getitem__(self, name: str) -> Any:
         return dict.__getitem__(self, name) if name == "__builtins__" else self.__missing__(name)
@@ -78,7 +79,7 @@ class Globals(dict[str, Any]):
 
 
 class ModuleView(types.ModuleType):
-    """A module whose attributes are what stands for its own."""
+    """A module whose attributes are replaced."""
 
     def __init__(self, original: types.ModuleType, of: Of):
         super().__init__(original.__name__)

@@ -84,7 +84,7 @@ _ALL: dict[str, Callable[..., Any]] = {**_NUMPY, **_OURS}
 _COMPLEX = ("acos", "asin", "atan", "cos", "cosh", "exp", "log10", "sin", "sinh", "sqrt", "tan", "tanh")
 
 
-#: Which end with no error of their own, whatever the number; those that give integers ask for it themselves.
+#: These raise no error, for any number; those that return integers check it themselves.
 _WITHOUT_ERRORS = frozenset({
     "asinh", "atan", "atan2", "cbrt", "ceil", "copysign", "degrees", "dist", "erf", "erfc", "fabs", "floor", "fsum", "hypot",
     "isclose", "isfinite", "isinf", "isnan", "modf", "phase", "prod", "radians", "sumprod", "tanh", "trunc",
@@ -114,7 +114,7 @@ _SINGLE = tuple(map(np.dtype, ("float16", "float32", "complex64")))
 
 
 def _double(x: Any) -> Any:
-    """A 0-d floating array in double precision, in which `math` computes; JAX has none in a call of single precision."""
+    """A 0-d floating array in double precision, in which `math` computes; JAX has none in a single-precision call."""
     if not (is_followed(x) and not x.shape and x.dtype in _SINGLE):
         return x
     dtype, library = np.result_type(x.dtype, np.float64), x._engine.library
@@ -131,7 +131,7 @@ def _check_range(real: Callable[..., Any], known: Any, result: Any) -> None:
 
 
 def stand_ins() -> dict[int, tuple[Any, Any]]:
-    """By the identity of each function of Python's, itself and what stands for it."""
+    """The replacement of each Python function, by its identity."""
     pairs: list[tuple[Any, Callable[..., Any]]] = [
         (getattr(math, name), ours) for name, ours in _ALL.items() if hasattr(math, name)
     ]  # some came with later releases

@@ -1,4 +1,4 @@
-"""What stands for NumPy's names in copied code: those that make arrays, and those that look into lists."""
+"""The replacements of NumPy's names in copied code: functions that make arrays, and functions that read lists."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
 
 
 def copies(copy: Any) -> bool:
-    """Whether a copy= asks for one always: True, 1, or the member of NumPy's own enumeration."""
+    """Whether copy= always requires a copy: True, 1, or the member of NumPy's enumeration."""
     value = getattr(copy, "value", copy)
     return value is not None and value == 1
 
@@ -105,7 +105,7 @@ class Ranges:
 
 
 class Broadcast:
-    """np.broadcast, of which the shapes are asked."""
+    """np.broadcast, of which the shapes are used."""
 
     def __init__(self, *arrays: Any):
         self.shape = np.broadcast_shapes(*map(np.shape, map(assembled, arrays)))
@@ -129,9 +129,9 @@ def ndenumerate(a: Any) -> Any:
 
 
 class Nditer:
-    """np.nditer of what is differentiated: the elements of one array, or those of several together, in C's order.
+    """np.nditer of differentiated arrays: the elements of one array, or those of several together, in C order.
 
-    None among them stands for an array that is made, of which the loop gets a view of no axes, to write to.
+    None among them is a new array, of which the loop gets a 0-d view to write to.
     """
 
     def __init__(self, op: Any, op_dtypes: Any = None):
@@ -201,7 +201,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: A
 
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether two arrays are views of one."""
-    if first_wrapped((a, b)) is None:  # NumPy's own, of which there may be several with the same memory
+    if first_wrapped((a, b)) is None:  # plain arrays, several of which may share memory
         return bool(np.may_share_memory(plain(a), plain(b)))
     return isinstance(a, NumpyArray) and isinstance(b, NumpyArray) and _root(a) is _root(b)
 
@@ -234,7 +234,7 @@ def iterable(y: Any) -> bool:
 
 
 class Vectorized:
-    """np.vectorize: a loop in Python, as it is there."""
+    """np.vectorize: a loop in Python, as in NumPy."""
 
     def __init__(self, of: Of, real: np.vectorize):
         self._real, self._of = real, of
@@ -283,11 +283,11 @@ _OF_SEQUENCES = frozenset(
     )
     if hasattr(np, name)
 ) | {np.linalg.multi_dot}  # fmt: skip
-#: Keywords that say nothing of an engine's arrays, and change nothing for NumPy's own.
+#: Keywords that do not apply to an engine's arrays, and do not affect plain ones.
 _OF_NUMPY_ALONE = ("device", "subok")
-#: These take lists in lists as they are.
+#: Functions that take nested lists directly.
 _AS_THEY_ARE = frozenset([np.block, np.einsum, np.einsum_path])
-#: These cannot run as copies of NumPy's own code either, because they leave Python.
+#: Functions whose NumPy code cannot be copied either, because it calls C code.
 _OUTSIDE = frozenset(
     getattr(np, name)
     for name in ("array2string", "array_repr", "array_str", "may_share_memory", "save", "savetxt", "savez", "shares_memory")
@@ -295,8 +295,8 @@ _OUTSIDE = frozenset(
 
 
 def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
-    """A function of NumPy's that takes lists in which an engine's arrays stand, too, and that runs as a copy of NumPy's own
-    code where the engine has none."""
+    """A NumPy function that also takes lists with engine arrays, and that runs as a copy of NumPy's code if the engine
+    lacks it."""
     one_by_one = real in _OF_SEQUENCES
     written = getattr(real, "_implementation", None)
     written = None if real in _OUTSIDE or not hasattr(written, "__code__") else written
@@ -322,14 +322,14 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
     return call
 
 
-#: What these give has as many elements as numbers say.
+#: The results of these have as many elements as a number says.
 _OF_TRUTH = frozenset([np.argwhere, np.flatnonzero, np.nonzero, np.where])
 _SIZED_BY_NUMBERS = _OF_TRUTH | {np.bincount, np.compress, np.delete, np.extract, np.insert, np.repeat, np.split, np.unique}
 _place: Callable[..., Any] = np.place
 
 
 def by_numbers(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose result has as many elements as numbers say: as this run goes on by, if it tells or assumes such."""
+    """A function whose result has as many elements as a number says: the number that this run records or assumes."""
 
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
@@ -348,7 +348,7 @@ def by_numbers(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
 
 
 def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
-    """By the identity of each name of NumPy's, itself and what stands for it."""
+    """The replacement of each NumPy name, by its identity."""
     ours = {
         **array_makers.MAKERS,
         np.asarray: asarray, np.array: array, np.asanyarray: asarray, np.ascontiguousarray: ascontiguousarray,

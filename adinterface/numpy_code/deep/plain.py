@@ -1,4 +1,4 @@
-"""What is data, for which nothing stands; and what an engine follows inside of lists."""
+"""Plain data, which is not replaced; and engine arrays inside lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..made_array import MadeArray, array_of_engine, plain
 from ..refusals import expression, note_unknown
 from ..writes import holds_storage, stacked
 
-#: Types of which every instance stands for itself.
+#: Types whose instances are not replaced.
 PLAIN = frozenset({
     int, float, bool, complex, str, bytes, bytearray, type(None), type(Ellipsis), type(NotImplemented), set, frozenset, slice,
     range, object, NumpyArray, MadeArray, np.dtype, *(type(np.dtype(code)) for code in np.typecodes["All"]),
@@ -27,7 +27,7 @@ def first_wrapped(values: Any) -> Any:
 
 
 def assembled(value: Any) -> Any:
-    """A list that holds arrays of an engine as one array, as NumPy takes lists; of NumPy's own arrays a list of those."""
+    """A list with engine arrays as one array, as NumPy takes lists; a list of plain arrays unchanged."""
     if isinstance(value, (list, tuple)):
         if array_of_engine(value) is not None:
             return stacked(value)
@@ -42,10 +42,10 @@ def is_followed(x: Any) -> bool:
 
 
 def unknown(x: Any) -> bool:
-    """Whether these are numbers that the engine itself does not know yet, as when it compiles."""
+    """Whether these are numbers that the engine does not know yet, as while compiling."""
     if type(x) is not NumpyArray:
         return False
-    if active() is not None:  # a run that tells what the compiled one assumes takes the same ways
+    if active() is not None:  # a run that records for a compiled one must take the same branches
         return True
     return numbers_unknown(x._array, x._engine)
 
@@ -71,9 +71,9 @@ def settled_number(x: Any) -> Any:
 
 
 def known_numbers(x: Any, *, uncompiled: bool = False) -> np.ndarray[Any, Any] | None:
-    """The numbers of an engine's array; None where it does not know them yet.
+    """The numbers of an engine's array; None while they are unknown.
 
-    uncompiled: what is made of them cannot be compiled anyway, so a run that is not may know any.
+    uncompiled: whether the result cannot be compiled anyway, so that an uncompiled run may read any number.
     """
     library = x._engine.library
     decisions = active()

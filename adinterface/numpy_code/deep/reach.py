@@ -1,4 +1,4 @@
-"""Which code runs as a copy, by the module that it stands in."""
+"""Which code runs as a copy, by its module."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from ..refusals import ENGINES
 
-#: Packages whose code stays itself: NumPy and Python, which know nothing of us, and what never computes with NumPy.
+#: Packages whose code is not copied: NumPy and Python, and packages that never compute with NumPy.
 LEFT = frozenset(sys.stdlib_module_names - {"__main__"}) | {
     "numpy", "pandas", "matplotlib", "adinterface", "numba", "sympy", "mpmath", "pytest", "_pytest", "IPython", "tqdm",
     "joblib", "threadpoolctl", "dask", "xarray", "pyarrow", "rich", "typing_extensions", "array_api_strict",
 }  # fmt: skip
-#: Modules of NumPy's that are plain NumPy code themselves.
+#: Modules of NumPy that are plain NumPy code.
 _WRITTEN_IN_NUMPY = ("numpy.polynomial", "numpy.lib")
 
 

@@ -1,4 +1,4 @@
-"""What stands for functions of SciPy that are compiled, where NumPy code says the same."""
+"""The replacements of compiled SciPy functions by NumPy code."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ UFUNCS: dict[str, Function] = {
     "_zeta": lambda x, q: _s("zeta", x, q),
     "i0e": lambda x: _scaled_bessel(x),
 }
-#: Of these ours is taken also where an engine has its own.
+#: Functions for which ours replaces the engine's, too.
 _ALWAYS_OURS = frozenset({"i0e"})
 
 
@@ -76,7 +76,7 @@ def _log_negative(k: Any, n: Any) -> Any:
 
 
 def ufunc_for(real: np.ufunc) -> Function | None:
-    """What stands for a ufunc where it gets an engine's arrays."""
+    """The replacement of a ufunc for an engine's arrays."""
     ours = UFUNCS.get(real.__name__)
     if ours is None or np.__dict__.get(real.__name__) is real:
         return None
@@ -84,7 +84,7 @@ def ufunc_for(real: np.ufunc) -> Function | None:
 
 
 class Ufunc:
-    """A ufunc that NumPy code stands for; an engine that has it, or a rule for it, is asked first."""
+    """A ufunc with NumPy code in place of it; an engine's function, or a rule, is preferred."""
 
     def __init__(self, real: np.ufunc, ours: Function):
         self.__wrapped__, self._ours = real, ours
@@ -146,11 +146,11 @@ def _slope(f: Function, x: float) -> float:
 
 
 def factor_of_covariance(real: Function) -> Function:
-    """What scipy.stats' distributions keep of a covariance M: a U with U U^T = M^-1, and log det M.
+    """The factor that scipy.stats' distributions compute from a covariance M: a U with U U^T = M^-1, and log det M.
 
-    SciPy's U is made of eigenvectors, which have no derivative where two eigenvalues are the same, as in the identity. Nobody
-    uses it but in that product, so of full rank it is made of Cholesky's factor here. Of a lower rank it is SciPy's own; in a
-    compiled call, which does not know the rank, it is nan then.
+    SciPy's U is made of eigenvectors, which have no derivative for equal eigenvalues, as in the identity. Only that product is
+    used, so for full rank U is the Cholesky factor here. For a lower rank it is SciPy's; in a compiled call, which does not
+    know the rank, it is nan.
     """
 
     @functools.wraps(real)
@@ -183,7 +183,7 @@ METHODS: dict[tuple[str, str], Callable[[Function], Function]] = {
 
 
 def method_for(real: Any, copy: Function) -> Function:
-    """What stands for a method of a class of SciPy's: its copy, or what that is made into."""
+    """The replacement of a method of a SciPy class: its copy, or a function of that."""
     make = METHODS.get((real.__module__ or "", real.__qualname__))
     return copy if make is None else make(copy)
 
@@ -220,7 +220,7 @@ class KernelEstimate:
         return np.exp(logs).T @ values
 
 
-#: By module and name: takes the function itself and what stands for values.
+#: By module and name: a function of the original and of the replacements.
 FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Any]] = {
     **{("scipy.optimize._zeros_py", name): root for name in ("brentq", "brenth", "bisect", "ridder", "toms748")},
     ("scipy.stats._stats", "gaussian_kernel_estimate"): lambda real, of: KernelEstimate(real, False),
@@ -228,7 +228,7 @@ FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Any]] = {
 }
 
 
-#: By name, and the end of the module: these are asked with the copy of the function itself.
+#: By name, and the end of the module: these get the copy of the function itself.
 _CHOOSING = {
     ("argsreduce", "scipy.stats._distn_infrastructure"): branches.argsreduce,
     ("_apply_where", "array_api_extra._lib._funcs"): branches.apply_where,
@@ -239,12 +239,12 @@ _CHOOSING = {
 
 
 def choosing(real: Any) -> Callable[[Function], Function] | None:
-    """What stands for a function that goes on by numbers, made of its copy."""
+    """The replacement of a function whose branches depend on numbers, made of its copy."""
     name, module = getattr(real, "__name__", ""), getattr(real, "__module__", None) or ""
     return next((make for (known, end), make in _CHOOSING.items() if name == known and module.endswith(end)), None)
 
 
 def function_for(real: Any, of: Of) -> Function | None:
-    """What stands for a function of SciPy that would end in compiled code."""
+    """The replacement of a SciPy function that would end in compiled code."""
     make = FUNCTIONS.get((getattr(real, "__module__", None) or "", getattr(real, "__name__", "")))
     return None if make is None else make(real, of)

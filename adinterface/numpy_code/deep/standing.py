@@ -1,4 +1,4 @@
-"""Classes that stand for another in copied code: called, they give an array of an engine where they get one."""
+"""Replaced classes whose call returns an engine's array for one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .classes import real_of as own_class
 
 
 class Standing(type):
-    """The class of such classes. They are subclasses of what they stand for, equal to it, and of its instances."""
+    """The metaclass of such classes. They are subclasses of the original, equal to it, with its instances."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         members = vars(cls)
@@ -35,7 +35,7 @@ class Standing(type):
 
 
 def standing(real: type, make: Callable[..., Any], **attributes: Any) -> type:
-    """A class that stands for this one, and gives what `make` gives where it is called."""
+    """A replacement of this class, whose call returns the result of `make`."""
     body = {"_make": staticmethod(make), "_real": real, "__module__": real.__module__, "__doc__": real.__doc__, **attributes}
     made: type = _meta_of(real)(real.__name__, (real,), body)
     made.__qualname__ = real.__qualname__
@@ -47,12 +47,12 @@ def _meta_of(real: type) -> type:
 
 
 def real_of(value: Any) -> Any:
-    """What a class stands for; anything else is itself."""
+    """The original of a replaced class; anything else unchanged."""
     return vars(value).get("_real", value) if isinstance(type(value), type) and issubclass(type(value), Standing) else value
 
 
 def pretended(x: NumpyArray) -> type:
-    """The class that NumPy's own array, or number, would have here."""
+    """The class that a plain NumPy array or number would have here."""
     if type(x) is not NumpyArray or not is_number(x):
         return np.ndarray
     kind = x.dtype.kind if x._origin is PYTHON else ""

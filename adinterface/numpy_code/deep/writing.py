@@ -1,8 +1,8 @@
-"""Code that writes to arrays, as a copy in which NumPy's functions that make arrays are ours.
+"""Code that writes to arrays, as a copy in which NumPy's functions that make arrays are replaced.
 
-`np.zeros(n)` asks no protocol, and a plain array cannot become an engine's. So an f that writes runs as a copy. The globals of
-the copy are those of f, looked up when they are asked for, but `np` leads to `array_makers`. Nothing of the user is changed.
-What f calls in other modules runs as it is. An f that writes to nothing is not copied.
+`np.zeros(n)` uses no protocol, and a plain array cannot become an engine's. So an f that writes runs as a copy. The copy's
+globals are those of f, looked up at each use, except that `np` is `array_makers`. Nothing of the user is changed. Functions of
+other modules run unchanged. An f that writes to nothing is not copied.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _numpy_view() -> types.ModuleType:
 
 
 class _Copies:
-    """What stands for the values that the functions of one module reach. It is made for one call, or for one name."""
+    """The replacements of the values that functions of one module reach. Made for one call, or for one name."""
 
     def __init__(self, module_globals: dict[str, Any]):
         self._module_globals = module_globals
@@ -73,12 +73,12 @@ class _Copies:
 
 
 class _Globals(dict[str, Any]):
-    """The globals of a copy: those of f as they are when they are asked for."""
+    """The globals of a copy: those of f at the time of each use."""
 
     def __init__(self, original: dict[str, Any]):
         super().__init__()
         self.original = original
-        for name in ("__name__", "__package__", "__spec__", "__file__", "__loader__"):  # which tracebacks ask for
+        for name in ("__name__", "__package__", "__spec__", "__file__", "__loader__"):  # which tracebacks read
             if name in original:
                 self[name] = original[name]
         self["__builtins__"] = _builtins()
@@ -92,7 +92,7 @@ class _Globals(dict[str, Any]):
             raise  # Python makes a NameError of it
         ours = _Copies(self.original).of(value)
         if ours is _numpy_view():
-            self[name] = ours  # kept, because it is asked for so often
+            self[name] = ours  # cached, because it is read often
         return ours
 
 
@@ -115,7 +115,7 @@ def _globals_of(original: dict[str, Any]) -> _Globals:
 
 
 def with_making_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]] | None:
-    """What gives the copy of f for a call; None where f's own code writes to nothing, or cannot be copied."""
+    """A function that makes the copy of f for a call; None if f's code writes to nothing, or cannot be copied."""
     if type(f) is types.FunctionType:
         return (lambda: copied(f, _Copies(f.__globals__))) if _can_be_copied(f) and _writes(f, set()) else None
     if isinstance(f, types.MethodType):

@@ -1,4 +1,4 @@
-"""`differentiate_with`: a function that one engine runs and differentiates, inside whatever engine calls it."""
+"""`differentiate_with`: a function that one engine runs and differentiates, inside any other engine."""
 
 from __future__ import annotations
 
@@ -30,25 +30,26 @@ T = TypeVar("T")
 def differentiate_with(
     f: Callable[P, T], backend: AutoBackend, /, *, prepared: bool = False, like: Callable[..., Any] | None = None
 ) -> Callable[P, T]:
-    """A function that is run and differentiated by `backend`, inside any engine that calls it.
+    """A function that `backend` runs and differentiates, inside any engine that calls it.
 
-    A torch model inside `jax.jit(jax.grad(...))`, a JAX function in a torch training step, finite differences of a program in
-    either. f gets arrays of the backend, for finite differences NumPy's, and returns any tree; its value and derivatives come
-    back in the caller's library, dtype and device. Every positional argument is differentiated, keyword-only arguments are
-    constants, and what f captures is not differentiated: the parameters of a torch module are an argument, a dict, which
-    `torch.func.functional_call` puts into it.
+    Examples are a torch model inside `jax.jit(jax.grad(...))`, a JAX function in a torch training step, and finite differences
+    of a program in either. f gets the backend's arrays (NumPy arrays for finite differences) and returns any tree; value and
+    derivatives have the caller's library, dtype and device. Every positional argument is differentiated; keyword-only arguments
+    are constants. Captured values are not differentiated: pass the parameters of a torch module as a dict, to
+    `torch.func.functional_call`.
 
     Both modes and higher orders are the backend's own: the second derivative of f is that of `backend` over `backend`. Called
-    by the engine that it names, f is differentiated as it is written.
+    by the same engine, f's code is differentiated.
 
-    prepared: keep the plans of f and its derivatives, and compile them where the backend compiles, as `prepare` does: much
-    faster on JAX, for an f that is pure. What f captures is fixed then, so it is an option.
+    prepared: keep the plans of f and its derivatives, and compile them where the backend compiles, as `prepare` does. This is
+    much faster on JAX, for a pure f; captured values are then fixed.
 
-    Compiled JAX code calls f back on the host, and f runs once while it is traced, at ones, to tell the shapes of its value;
-    like: a function of the same arguments that tells them instead, by something of the value's shapes and dtypes.
-    Raises BackendError if `backend` is none.
+    Compiled JAX code calls f back on the host. While JAX traces, f runs once, at ones, to find the shapes of its value.
+    like: a function of the same arguments that returns an example of the value instead.
+    Raises BackendError for anything but a backend.
 
-    >>> from adinterface import AutoFiniteDifferences, differentiate_with, gradient
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import differentiate_with
     >>> cube = differentiate_with(lambda x: x**3, AutoFiniteDifferences())
     >>> round(gradient(cube, AutoFiniteDifferences(), 2.0)[0], 6)
     12.0

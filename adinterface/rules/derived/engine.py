@@ -30,5 +30,5 @@ def has_derivative(tree: Any) -> bool:
 
 
 def marked(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments of an operator: what has nothing to differentiate is a Constant."""
+    """The arguments of an operator: those with nothing to differentiate become Constants."""
     return tuple([arg if has_derivative(arg) else Constant(arg) for arg in args])

@@ -1,7 +1,7 @@
 """`root` and `fixed_point`: solutions of equations, differentiated by the implicit function theorem.
 
 For f(x, a) = 0: dx = -(df/dx)^-1 (df/da) da. Source: Blondel et al., Efficient and Modular Implicit Differentiation, 2022,
-section 2.1. What the solver does on its way is not differentiated.
+section 2.1. The solver's steps are not differentiated.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ Solver = Callable[[Callable[[Any], Any], Any], Any]
 
 
 def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = None) -> Any:
-    """The x, of the shape of x0, at which `f(x, *args)` is zero; its derivatives with respect to `args` are exact.
+    """The x, with the shape of x0, for which `f(x, *args)` is zero; its derivatives with respect to `args` are exact.
 
-    f: neutral code, differentiable where the root is; returns an array of x's shape.
-    x0: where `solver(g, x0)` starts, which is called with g(x) = f(x, *args) on NumPy arrays and returns the root, for example
+    f: neutral code, differentiable at the root; returns an array of x's shape.
+    x0: the start. `solver(g, x0)` is called with g(x) = f(x, *args) on NumPy arrays and returns the root, for example
     `lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x`. The root does not depend on x0, so its derivative is zero.
-    args: trees; what f captures is not differentiated.
+    args: trees; captured values are not differentiated.
 
-    The Jacobian of f is formed and solved with, n x n for n unknowns. Derivatives of any order, forward and reverse.
-    Raises what the solver raises, and LinAlgError or infinities, as the engine has it, where the Jacobian is singular.
+    The n x n Jacobian of f is formed and factored. Derivatives of any order, forward and reverse.
+    Raises the solver's errors. A singular Jacobian raises LinAlgError or gives infinities, depending on the engine.
 
-    >>> from adinterface import AutoFiniteDifferences, gradient, root
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> from adinterface.rules import root
     >>> def newton(g, x):
     ...     for _ in range(30):
     ...         x = x - g(x) * 1e-6 / (g(x + 1e-6) - g(x))

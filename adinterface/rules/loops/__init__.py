@@ -1,6 +1,6 @@
-"""Loops and branches with the meaning of `jax.lax`, on any engine: Python's own, unless the engine's compiler knows better.
+"""Loops and branches with `jax.lax` semantics on any engine: Python's, unless the engine compiles its own.
 
-A floor beside `namespace`: it may import the contract, the registry and `tree`, and knows neither engines nor operators.
+May import the contract, the registry and `tree`; names neither engines nor operators.
 """
 
 from .branches import cond, switch

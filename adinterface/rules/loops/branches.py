@@ -17,15 +17,15 @@ T = TypeVar("T")
 
 @untraced
 def cond(pred: Any, true_function: Callable[..., T], false_function: Callable[..., T], *operands: Any) -> T:
-    """``true_function(*operands) if pred else false_function(*operands)``, with the meaning of `jax.lax.cond`, on any engine.
+    """``true_function(*operands) if pred else false_function(*operands)``, with `jax.lax.cond` semantics, on any engine.
 
-    pred: one truth value. Where the engine has not computed it yet, as under `jax.jit`, the engine decides, and both functions
-    must give the same structure, shapes and dtypes; elsewhere only the one that is chosen runs. operands: trees, whose numbers
-    are arrays in the functions, as in `scan`.
+    pred: one bool. Where the engine has not computed it, as under `jax.jit`, the engine decides, and both functions must return
+    the same structure, shapes and dtypes; elsewhere only the chosen one runs. operands: trees, whose numbers are arrays in the
+    functions, as in `scan`.
 
-    Raises TypeError if pred is not one truth value, TreeError if the functions give different things.
+    Raises TypeError if pred is not one bool, TreeError if the functions return different structures.
 
-    >>> from adinterface import cond
+    >>> from adinterface.rules.loops import cond
     >>> cond(True, lambda x: x + 1.0, lambda x: x - 1.0, 2.0)
     np.float64(3.0)
     """
@@ -40,14 +40,14 @@ def cond(pred: Any, true_function: Callable[..., T], false_function: Callable[..
 
 @untraced
 def switch(index: Any, branches: Sequence[Callable[..., T]], *operands: Any) -> T:
-    """``branches[index](*operands)``, with the meaning of `jax.lax.switch`, on any engine.
+    """``branches[index](*operands)``, with `jax.lax.switch` semantics, on any engine.
 
-    index: an integer; outside the bounds it is the nearest that is inside. operands, and what the branches give, are as in
-    `cond`.
+    index: an integer, clamped to the bounds. operands and the branches' values are as in `cond`.
 
-    Raises TypeError if index is no integer, ValueError if there is no branch, TreeError if branches give different things.
+    Raises TypeError if index is not an integer, ValueError without branches, TreeError if branches return different structures.
 
-    >>> from adinterface import switch
+
+    >>> from adinterface.rules.loops import switch
     >>> switch(1, [lambda x: x, lambda x: 2.0 * x, lambda x: 3.0 * x], 5.0)
     np.float64(10.0)
     """
@@ -100,7 +100,7 @@ def _arrays_of(result: Any, home: Home) -> Any:
 
 
 class Branches:
-    """The branches among which an engine chooses: each gives the structure that the first gives."""
+    """The branches of which an engine runs one: all return the structure of the first."""
 
     def __init__(self, loop: str, functions: Sequence[Callable[..., Any]], build: Callable[[Sequence[Any]], Any], home: Home):
         self.loop, self.functions, self.build, self.home = loop, functions, build, home

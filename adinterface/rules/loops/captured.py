@@ -41,7 +41,7 @@ def engine_among(leaves: Iterable[LoopLeaf], *functions: Callable[..., Any]) -> 
 
 
 def held_by(value: Any) -> list[Any]:
-    """What a function holds in its closure, its defaults and, of a partial or a method, beside the function."""
+    """The values that a function captures in its closure and defaults, and a partial or method besides."""
     if isinstance(value, functools.partial):
         return [value.func, *value.args, *value.keywords.values()]
     if isinstance(value, types.MethodType):
@@ -55,7 +55,7 @@ def held_by(value: Any) -> list[Any]:
 def is_filled(cell: types.CellType) -> bool:
     """Whether the variable of a cell has a value already."""
     try:
-        cell.cell_contents  # noqa: B018 - it raises where there is none
+        cell.cell_contents  # noqa: B018 - raises for an empty cell
     except ValueError:
         return False
     return True

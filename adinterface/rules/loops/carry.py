@@ -1,4 +1,4 @@
-"""What goes round in a loop: its structure is fixed by what the loop starts with, and what f gives back is held against it."""
+"""The carry of a loop: the start fixes its structure, and f's results are checked against it."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Carry:
         return self.tree.build(self.home.leave_all(arrays))
 
     def read(self, value: Any) -> tuple[list[Any], bool]:
-        """The arrays of the carry that f gave back, and whether it can be handed to f again as it is.
+        """The arrays of the carry that f returned, and whether it can be passed to f again unchanged.
 
-        Raises TreeError if it has another structure, shape or dtype, Outgrown if the loop has to begin again.
+        Raises TreeError for another structure, shape or dtype, Outgrown if the loop has to start again.
         """
         leaves = self.tree.read(value)
         if self._first:
@@ -78,7 +78,7 @@ class Carry:
             return None
         rank, before = _ORDER.index(kind(given)), _ORDER.index(kind(current))
         if rank > before:
-            # An integer that met float32 is a float64 in NumPy and float32 in JAX: here it is what a float would have been.
+            # An integer with float32 gives float64 in NumPy and float32 in JAX: here it gives what a float would.
             return self.home.number_dtype(0.0) if kind(given) == "real" and self.home.dtypes else given
         return given if rank == before and (n not in self._chosen or width(given) > width(current)) else None
 

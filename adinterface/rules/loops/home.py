@@ -14,15 +14,15 @@ from .trees import NUMBERS, LoopLeaf
 class Home:
     """The library of a loop's arrays: an engine's, if one of its arrays is among them, else NumPy's.
 
-    NumPy arrays and Python numbers beside an engine's arrays become the engine's. A number takes the widest floating dtype
-    among the arrays, as in a call of an operator; an integer and a truth value keep their kind.
+    Together with an engine's arrays, NumPy arrays and Python numbers are converted to them. A number takes the widest floating
+    dtype among the arrays, as in a call of an operator; integers and bools keep their kind.
     """
 
     def __init__(self, leaves: Iterable[LoopLeaf]):
         leaves = list(leaves)
         self.library: Library = NUMPY
         self.like: Any = None
-        #: Puts an array behind the protocols under which the loop's arrays came; None if they came as they are.
+        #: Wraps an array as the loop's arrays are wrapped; None if they are not.
         self.wrap: Callable[[Any], Any] | None = None
         for leaf in leaves:
             if leaf.library not in (NUMPY, PYTHON):

@@ -32,27 +32,26 @@ def scan(
     reverse: bool = False,
     checkpoint: int | bool | None = None,
 ) -> tuple[CarryT, Any]:
-    """A loop that carries a state along, with the meaning of `jax.lax.scan`, over trees and on any engine.
+    """A loop that carries a state, with `jax.lax.scan` semantics, over trees and on any engine.
 
-    ``carry, y = f(carry, x)`` for each slice x of xs along its first axis, from `init` on. Gives the last carry, and all y
-    stacked along a new first axis. JAX compiles f once, however many steps there are; elsewhere this is Python's loop.
+    ``carry, y = f(carry, x)`` for each slice x of xs along its first axis, starting with `init`. Returns the last carry, and
+    all y stacked along a new first axis. JAX compiles f once, for any number of steps; elsewhere this is a Python loop.
 
-    init: a tree. Its numbers and arrays keep their shape and dtype from step to step, and all else (None, strings, what a
-        Constant wraps) stays as it is. A Python number is a 0-d array in the loop: of the widest floating dtype among the
-        arrays of init and xs, or of what f gives back for it if that holds more.
-    xs: a tree of arrays of one length; what a Constant wraps goes to every step as it is. None, with `length`, for none.
-    length: the number of steps; not needed with xs. reverse: from the last slice to the first.
-    checkpoint: keep the carry of every so many steps only, and compute the steps between again where a derivative in
-        reverse needs them: memory for `length / checkpoint + checkpoint` steps in place of `length`, for one evaluation of f
-        more. True takes the square root of the length. Differences keep nothing in any case.
+    init: a tree. Its numbers and arrays keep their shape and dtype from step to step; other values (None, strings, Constants)
+    are unchanged. A Python number is a 0-d array in the loop, of the widest floating dtype among the arrays of init and xs, or
+    of the dtype that f returns if that is wider.
+    xs: a tree of arrays of one length; each step gets a Constant whole. None, with `length`, for no slices.
+    length: the number of steps; not needed with xs. reverse: runs from the last slice to the first.
+    checkpoint: store the carry of every so many steps only, and compute the steps between again in a reverse-mode derivative.
+    This needs memory for `length / checkpoint + checkpoint` steps instead of `length`, and one more evaluation of f. True takes
+    the square root of the length. Finite differences store nothing.
 
     f must be pure. Inside `numpy_function`, f is NumPy code too.
 
-    Raises TreeError if f changes the structure, a shape or a dtype of its carry, or what it gives as y, if the arrays in xs
-    differ in length, or `length` is not theirs; OutputError if f does not return a pair.
+    Raises TreeError if f changes the structure, a shape or a dtype of its carry or of y, or if `length` or the lengths of the
+    arrays in xs differ; OutputError if f does not return a pair.
 
-    >>> import numpy as np
-    >>> from adinterface import scan
+    >>> from adinterface.rules.loops import scan
     >>> scan(lambda total, x: (total + x, total), 0.0, np.array([1.0, 2.0, 3.0]))
     (np.float64(6.0), array([0., 1., 3.]))
     """
@@ -69,15 +68,15 @@ def fori_loop(
     *,
     checkpoint: int | bool | None = None,
 ) -> CarryT:
-    """``carry = body(i, carry)`` for i from `lower` to `upper` - 1, with the meaning of `jax.lax.fori_loop`.
+    """``carry = body(i, carry)`` for i from `lower` to `upper` - 1, with `jax.lax.fori_loop` semantics.
 
-    i is a 0-d integer array; carry, init and checkpoint are as in `scan`. With bounds that JAX computes while it traces, its
-    loop has no derivative in reverse, as a `while_loop` has none; Python's integers are always right.
+    i is a 0-d integer array; carry, init and checkpoint are as in `scan`. With traced bounds, JAX's loop has no reverse-mode
+    derivative, as `while_loop`; Python integers always work.
 
-    Raises TypeError for bounds that are no integers, and what `scan` raises.
+    Raises TypeError for bounds that are not integers, and the errors of `scan`.
 
     >>> import numpy as np
-    >>> from adinterface import fori_loop
+    >>> from adinterface.rules.loops import fori_loop
     >>> fori_loop(0, 4, lambda i, x: x * 2.0, 1.0)
     np.float64(16.0)
     """
@@ -97,7 +96,7 @@ def _require_callable(loop: str, f: Any) -> None:
 
 
 def _bound(name: str, value: Any) -> Any:
-    """A bound as a Python integer, or as it is where the engine has not computed it yet."""
+    """A bound as a Python integer; unchanged where the engine has not computed it."""
     leaf = leaf_of(value)
     if leaf is not None and leaf.library is not PYTHON and leaf.library.shape(leaf.value) == ():
         if leaf.library.traced(leaf.value) and leaf.library.loops().compiles:
@@ -216,7 +215,7 @@ class Steps:
         return tuple(arrays), tuple(self._entered(self._read_y(y)))
 
     def _segment(self, carry: Arrays, xs: Arrays, count: int, reverse: bool) -> tuple[Arrays, Arrays]:
-        """So many steps, of which a derivative in reverse keeps only what they start with."""
+        """So many steps, of which a reverse-mode derivative stores only the start."""
         kept = len(carry)
 
         def function(*arrays: Any) -> Arrays:
@@ -305,7 +304,7 @@ class Steps:
         return self.y_tree.build(self.home.leave_all(arrays))
 
     def _empty(self) -> Any:
-        """All y of no step: f is called once, on slices of zeros, to see what they would be."""
+        """All y of a loop without steps: f is called once, on slices of zeros, for their shapes."""
         home = self.home
         namespace = home.library.namespace(None)
         slices = [namespace.astype(namespace.zeros_like(namespace.sum(x, axis=0)), x.dtype) for x in self.xs]

@@ -1,7 +1,7 @@
-"""A tree in a loop: what is an array in it, and whether another tree has the same structure.
+"""A tree in a loop: which values are arrays in it, and whether another tree has the same structure.
 
-Other than in an argument of an operator, every number is an array here, integers and truth values too, since a loop may change
-it; what is no number, and all that a Constant wraps, stays as it is.
+Unlike in an argument of an operator, every number is an array here, integers and bools too, since a loop may change it; other
+values, and the contents of Constants, are unchanged.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class LoopLeaf(NamedTuple):
 
     value: Any
     library: Library
-    #: Puts an array behind the protocols under which this one was found; None if it was found as it is.
+    #: Wraps an array as this one was wrapped; None if it was not.
     wrap: Callable[[Any], Any] | None
 
 
 def leaf_of(value: Any) -> LoopLeaf | None:
-    """A number or an array, out of what stands for it; None for any other value."""
+    """A number or an array, without its wrapper; None for any other value."""
     if type(value) is bool:
         return LoopLeaf(value, PYTHON, None)
     handler = NUMPY if isinstance(value, np.ndarray) else handler_of(value, scan=False)
@@ -46,9 +46,9 @@ def leaf_of(value: Any) -> LoopLeaf | None:
 
 
 class LoopTree(Matcher):
-    """One tree of a loop, against which later ones are held.
+    """One tree of a loop, with which later ones are compared.
 
-    message: what is said of one that differs, with places for the path, what was seen, and what it should be.
+    message: the error for one that differs, with places for the path, the actual and the expected value.
     """
 
     optional = False
@@ -70,7 +70,7 @@ class LoopTree(Matcher):
         return self
 
     def read(self, value: Any) -> list[Any]:
-        """The leaves of another tree, as they are there. Raises TreeError if it has another structure."""
+        """The leaves of another tree. Raises TreeError if it has another structure."""
         leaves: list[Any] = []
         for path, place, part in self.walk(self.structure, value, self.path):
             if isinstance(place, Static):
@@ -139,7 +139,7 @@ def _key(handler: NodeType, data: Any) -> Any:
 
 
 def _is_same(known: Any, value: Any) -> bool:
-    """Whether a value that is no array can stand for another."""
+    """Whether a value that is not an array can replace another."""
     if type(known) is not type(value):
         return False
     try:

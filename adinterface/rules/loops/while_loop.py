@@ -21,15 +21,15 @@ CarryT = TypeVar("CarryT")
 
 @untraced
 def while_loop(condition: Callable[[CarryT], Any], body: Callable[[CarryT], CarryT], init: CarryT) -> CarryT:
-    """``while condition(carry): carry = body(carry)``, with the meaning of `jax.lax.while_loop`, over trees and on any engine.
+    """``while condition(carry): carry = body(carry)``, with `jax.lax.while_loop` semantics, over trees and on any engine.
 
-    carry and init are as in `scan`; the condition gives one truth value. Nobody knows how many steps there will be, so JAX has
-    no derivative in reverse of such a loop, and says so; forward mode it has, as all engines have both.
+    carry and init are as in `scan`; the condition returns one bool. The number of steps is unknown, so JAX has no reverse-mode
+    derivative of such a loop, and raises; all engines have forward mode, and the others both.
 
     Raises TreeError if body changes the structure, a shape or a dtype of its carry, OutputError if the condition is not one
-    truth value.
+    bool.
 
-    >>> from adinterface import while_loop
+    >>> from adinterface.rules.loops import while_loop
     >>> while_loop(lambda x: x < 100.0, lambda x: x * x, 2.0)
     np.float64(256.0)
     """
@@ -93,7 +93,7 @@ def _truth(value: Any, home: Home) -> bool:
         return bool(value)
     leaf = _one_truth_value(value)
     if home.is_plain and leaf.library not in (NUMPY, PYTHON) and leaf.library.loops().compiles:
-        raise Outgrown([leaf])  # it depends on what the loop does not carry
+        raise Outgrown([leaf])  # it depends on a value that the loop does not carry
     return bool(known("while_loop", leaf.library, leaf.value, bool))
 
 

@@ -10,7 +10,7 @@ import scipy.linalg
 from ..arrays import Array, adjoint, identity, inexact, is_complex, rearranged, transposed
 from ..dispatch import of_scipy, unsupported
 
-#: What each structure that solve is told of says of the matrix; None is any.
+#: The properties of the matrix for each value of `assume_a`; None is any.
 _STRUCTURES = {
     None: "general", "gen": "general", "general": "general", "banded": "general", "tridiagonal": "tridiagonal",
     "diagonal": "diagonal", "sym": "symmetric", "symmetric": "symmetric", "her": "hermitian", "hermitian": "hermitian",
@@ -19,7 +19,7 @@ _STRUCTURES = {
 
 
 def read(a: Array, structure: str, lower: bool = False) -> Array:
-    """The matrix that the entries stand for which SciPy reads of a."""
+    """The matrix that is given by the entries of a that SciPy reads."""
     if structure == "general":
         return a
     if structure == "diagonal":

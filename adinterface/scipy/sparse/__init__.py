@@ -1,4 +1,4 @@
-"""Sparse matrices of SciPy's, as constants beside the arrays of any engine.
+"""SciPy sparse matrices, as constants in products with the arrays of any engine.
 
 Inside `numpy_function`, `A @ x`, `x @ A` and `A.dot(x)` are these products. Elsewhere, for an engine's own array, write
 `product(A, x)`.

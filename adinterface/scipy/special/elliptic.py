@@ -1,6 +1,6 @@
 """Elliptic integrals and functions. Source: NIST Digital Library of Mathematical Functions, 19.4, 19.18, 22.13, 22.16.
 
-Where the closed forms are differences of numbers alike, near m = 0 or 1, what they stand for is integrated by Gauss and
+Where the closed forms are differences of numbers alike, near m = 0 or 1, their integral is computed by Gauss and
 Legendre.
 """
 
@@ -81,7 +81,7 @@ def second_incomplete_by_m(phi: Any, m: Any) -> Any:
 
 
 def first_by_complement(p: Any) -> Any:
-    """The derivative of the first kind at m = 1 - p, also where p is lost beside 1."""
+    """The derivative of the first kind at m = 1 - p, also where p is below the rounding of 1."""
     near_one = p < 0.5
     inner = np.where(near_one, p, 0.5)
     closed = (special.ellipe(1 - inner) - inner * special.ellipkm1(inner)) / (2 * (1 - inner) * inner)

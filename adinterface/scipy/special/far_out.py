@@ -222,7 +222,7 @@ def binom(xp: ModuleType, gammaln: Native, polygamma: Native, n: Array, k: Array
     k_in = xp.where(inside, small, xp.zeros_like(n))
     middle = xp.exp(log_rise(xp, gammaln, polygamma, n - k_in + 1, k_in) - gammaln(k_in + 1))
     k_out = xp.where(inside, xp.full_like(n, -1.5), small)
-    # Whole numbers and the rest apart: of n - k nothing is left of a small n beside a large k.
+    # Whole numbers and the rest apart: n - k loses a small n next to a large k.
     whole_n, whole_k = xp.round(n), xp.round(k)
     integer = xp.where(rest < k, whole_n - whole_k, whole_k)
     part = xp.where(rest < k, (n - whole_n) - (k - whole_k), k - whole_k)

@@ -32,7 +32,7 @@ _FAR, _STEPS, _LARGE = 0.7, 60, 1_000.0
 _NODES = 600
 
 
-#: Of a product of hyper-dual numbers: a row, and two whose product belongs to it, beside those with the first one's value.
+#: The product of hyper-dual numbers: for each row, the two rows whose product is added, besides those with the first value.
 _PAIRS = {
     rows: [(row, part, row ^ part) for row in range(rows) for part in range(1, row + 1) if part & row == part]
     for rows in (1, 2, 4)

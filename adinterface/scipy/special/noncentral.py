@@ -274,7 +274,7 @@ def _box_cox_slope(power: Any, log: Any) -> Any:
 
 
 def tukey_lambda(p: Any, x: Any, power: Any) -> Any:
-    """Of the distribution whose quantiles are (p^power - (1 - p)^power) / power; zero beside its support."""
+    """The density of the distribution with quantiles (p^power - (1 - p)^power) / power; zero outside its support."""
     inside = (p > 0) & (p < 1)
     at = np.where(inside, p, 0.5)
     slope = at ** (power - 1) + (1 - at) ** (power - 1)

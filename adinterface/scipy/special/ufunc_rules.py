@@ -47,7 +47,7 @@ def ruled(
     def derivatives(result: Any, *variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
         if partials is None:
             raise NumpyCodeError(f"numpy_function: scipy.special.{name} has no further derivative here. {_INSTEAD}")
-        with np.errstate(all="ignore"):  # where the function is not defined, and nobody may want its derivative
+        with np.errstate(all="ignore"):  # outside the domain, where the derivative may not be needed
             rows = partials(result, *in_order(variables, constants, places))
             if type(result) is tuple:
                 return tuple([_chosen(row, places, orders) for row in rows])
@@ -63,7 +63,7 @@ def ruled(
 
     def call(*args: Any) -> Any:
         args = _promoted(args)
-        # What nobody follows is a constant, whose partial derivative need not be computed.
+        # An argument that no engine traces is a constant: its partial derivative is not computed.
         places = tuple([n for n, arg in enumerate(args) if n >= orders and _followed(arg)])
         if not places:
             places = tuple([n for n, arg in enumerate(args) if n >= orders and isinstance(arg, NumpyArray)][:1])

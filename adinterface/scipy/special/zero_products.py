@@ -46,7 +46,7 @@ def _product(a: Array, b: Array) -> Array:
 def product(seed: Array, partial: Array, anew: Callable[[Callable[[Any], Any]], Array]) -> Array:
     """seed * partial; zero where the seed is zero.
 
-    anew: gives the partial derivative again, from what stands for each array that it is computed from.
+    anew: computes the partial derivative again, from wrapped arrays.
     """
     if _is_finite(partial):
         return seed * partial

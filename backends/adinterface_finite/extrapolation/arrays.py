@@ -16,8 +16,6 @@ class Estimate(NamedTuple):
     error: Array
     #: The part of the error that rounding and noise make.
     floor: Array
-    #: The place of the first step of the window that was taken.
-    first: Array
     #: The noise of f's values that the slopes show, its standard deviation.
     noise: Array | None
 
@@ -53,10 +51,10 @@ def extrapolate(
         if found.above is not None:
             told &= ~stands_alone(found.above, slopes, steps, residues)
     noisy = calm & told.any(axis=1, keepdims=True)  # by chance one of many outputs is as near as if it were not noisy
-    value, error, floor, first = [np.where(noisy, old, new) for old, new in zip(before[:4], estimate[:4])]
-    # Waves that are short beside the smallest step look like noise. Where that is worth a warning, it counts.
+    value, error, floor = [np.where(noisy, old, new) for old, new in zip(before[:3], estimate[:3])]
+    # Waves that are short compared with the smallest step look like noise. If that calls for a warning, it counts.
     doubtful = noisy & told & (error > DOUBT * np.abs(value)) & (residues is not None)
-    return Estimate(value, np.where(doubtful, np.maximum(error, turn), error), floor, first, estimate.noise)
+    return Estimate(value, np.where(doubtful, np.maximum(error, turn), error), floor, estimate.noise)
 
 
 def _largest(array: Array) -> Array:
@@ -78,9 +76,9 @@ def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -
 def missed(found: Windows, slopes: Array, rounding: Array, lengths: Array, residues: Array) -> Array:
     """By how much slopes of the windows are off if what f at the point is missed by lies in a slope; (lines, windows, outputs).
 
-    The middle of f ahead and behind is a series in h^2 with f at the point in front, so it is extrapolated as slopes are. Where
-    that leaves little of it, the step is short beside the length in which f changes, and slopes are off by less. Slopes that
-    differ by rounding alone miss nothing where f fits well, as at the top of an even function.
+    The mean of f ahead and behind is a series in h^2 whose first term is f at the point, so it is extrapolated as slopes are.
+    If the rest is small, the step is short compared with the length over which f changes, and slopes are off by less. Slopes
+    that differ by rounding alone miss nothing where f fits well, as at the top of an even function.
     """
     noise = rounding * lengths[:, :, None]
     off = np.abs(found.weights[found.steps :] @ residues) - SURE * (found.gains[found.steps :] @ noise)
@@ -105,14 +103,21 @@ def _extrapolate(
         latest = errors[:, steps - 1 :]
         ratio = np.where(previous > 0, latest / previous, 0.0) * found.ratios
         total[:, : steps - 1] += errors[:, : steps - 1]
-        total[:, steps - 1 :] += latest * np.clip(ratio, FLOOR, 1.0)
+        total[:, steps - 1 :] += latest * np.minimum(np.maximum(ratio, FLOOR), 1.0)
         window, last, smaller = found.behind
         here = wide[:, window]
         off = np.abs(slopes[:, smaller] - here) - np.abs(slopes[:, last] - here) - 8 * rounding[:, smaller]
+        if residues is not None:  # where a smaller step contradicts all of the value, what it misses of f counts, too
+            off += np.where(off > np.abs(here), np.abs(residues[:, smaller]) / lengths[:, smaller, None], 0.0)
         total += found.gathered @ np.maximum(off, 0.0)
+        if residues is None:  # where slopes differ more from step to step, larger steps say nothing of the smallest
+            bends, end = np.abs(slopes[:, :-1] - slopes[:, 1:]), found.last[steps - 1 :]
+            grows = bends[:, end - 1] > bends[:, end - 2] + 8 * rounding[:, end]
+            total[:, steps - 1 :] += np.where(grows, np.abs(wide[:, steps - 1 :] - slopes[:, end]), 0.0)
         samples = latest / found.difference
         if steps > 3:
-            samples = np.sqrt(np.prod(np.sort(samples, axis=1)[:, :2], axis=1, keepdims=True))
+            samples = np.sort(samples, axis=1)
+            samples = np.sqrt(samples[:, :1] * samples[:, 1:2])
         noise = samples[:, 0] * smallest[:, 0]
     else:
         total += errors
@@ -123,4 +128,4 @@ def _extrapolate(
     value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]
     if noise is not None:
         error = np.maximum(error, CAUTION * noise * found.amplified[best] / smallest[:, 0])
-    return Estimate(value, error, floor, found.first[best], noise)
+    return Estimate(value, error, floor, noise)

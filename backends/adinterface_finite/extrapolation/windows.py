@@ -21,7 +21,7 @@ CAUTION = 3.0
 #: the others differ by at most this part, and that at the far step by more than this part of such noise, f is noisy. Where the
 #: far slope is much nearer than that, there is none, and what the others show is what f does between them.
 FAR, CALM, TOLD = 6, 0.2, 0.01
-#: The relative error from which on derivatives of a noisy f are told by a warning.
+#: The relative error above which derivatives of a noisy f cause a warning.
 DOUBT = 1e-4
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..extrapolation import windows
 from ..neighbours import without_kinks
-from ..steps import ASIDE, BELOW, coarse, decide, grain, may_be_rounded
+from ..steps import ASIDE, BELOW, coarse, decide, grain, may_be_rounded, noise_shown
 from .line_state import LineState
 from .method import Array, Slopes
 from .sampling import Sampling, Step
@@ -23,10 +23,10 @@ class Estimates:
         shape, real = (len(rounds.states), flattener.count), np.zeros(0, flattener.dtype).real.dtype
         self.values, self.errors = np.full(shape, np.nan, flattener.dtype), np.full(shape, np.inf, real)
         self.sizes, self.floors = np.zeros(shape, real), np.zeros(shape, real)
-        #: The place of the largest step that served.
-        self.best = np.zeros(len(rounds.states), dtype=int)
         #: Half of what f's values are rounded to, by line and output, as far as it was looked at.
         self.grain: dict[tuple[int, int], float] = {}
+        #: The noise of f's values that second differences showed, in the units of f.
+        self.noise = np.zeros(shape, real)
         #: The lines of which some output looked rounded so far.
         self.rounded = np.full(len(rounds.states), rounds.options.noise is None and self.sizes.dtype == np.float64)
         self.first = rounds.chosen.start
@@ -36,10 +36,6 @@ class Estimates:
     def slopes(self) -> Slopes:
         """Of all lines."""
         return Slopes(self.values, self.errors, self.floors, self.sizes)
-
-    def served(self, state: LineState) -> int:
-        """The place of the largest step that served."""
-        return int(self.best[state.line - self.first])
 
     def next(self, rounds: Sampling, ready: Sequence[LineState]) -> list[Step]:
         """The steps of the next round, for the lines that were evaluated."""
@@ -71,11 +67,17 @@ class Estimates:
         steps = np.array([state.unit for state in group])[:, None] * found.powers
         scales, exactly = np.array([state.scale for state in group]), sizes
         epsilon = max(self.epsilon, exactness)
-        if rounds.order == 1:
-            # f rounds what it makes of x, too, which is more where f itself is small.
-            exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
-        rounding = rounds.rounding(exactly, steps, epsilon)
         residues = None if self.here is None else without_kinks(middles - self.here, steps)
+        if rounds.order == 1:
+            # f rounds what it makes of x, too, which is more where f itself is small: by its slopes here, ahead and behind.
+            exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
+            if residues is not None:
+                exactly = np.maximum(exactly, np.abs(residues) * (scales[:, None] / steps)[:, :, None])
+        rounding = rounds.rounding(exactly, steps, epsilon)
+        if rounds.order > 1 and len(exponents) > 2:
+            powers = (steps**rounds.order)[:, :, None]
+            self.noise[rows] = np.maximum(self.noise[rows], noise_shown(slopes, rounding, powers))
+            rounding = np.maximum(rounding, self.noise[rows][:, None] / powers)
         grained = self._grained(rows, sizes)
         if grained is not None and residues is not None and len(exponents) == 2:
             for n, k in np.argwhere(grained).tolist():
@@ -84,22 +86,18 @@ class Estimates:
         if grained is not None and len(exponents) > 2:
             rounding = self._with_grains(rounds, rows, slopes, sizes, rounding, steps, grained)
         estimate = rounds.extrapolated(found, slopes, rounding, steps, residues)
-        self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, sizes.max(axis=1)
-        self.floors[rows], self.best[rows] = estimate.floor, estimate.first.max(axis=1, initial=0)
-        changes, errors = np.asarray(slopes.any(axis=(1, 2))), estimate.error.max(axis=1, initial=0.0)
-        small = steps[:, 0] < scales
-        chosen = decide(
-            exponents, rounds.power, slopes, rounding, estimate, rounds.limit(epsilon), small, bad, left, residues, steps
-        )
+        self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, exactly.max(axis=1)
+        self.floors[rows] = estimate.floor
+        known = (rounds.limit(epsilon), steps[:, 0] < scales, bad, left)
+        chosen = decide(exponents, rounds.power, rounds.order, slopes, rounding, estimate, *known, residues, steps)
         if grained is not None and len(exponents) == 2:
-            for n in np.flatnonzero(changes & grained.any(axis=1)).tolist():
-                if chosen[n] is None and any(grain(sizes[n, :, k].tolist()) for k in np.flatnonzero(grained[n]).tolist()):
+            for n, k in np.argwhere(grained & np.asarray(slopes.any(axis=(1, 2)))[:, None]).tolist():
+                if chosen[n] is None and grain(sizes[n, :, k].tolist()):
                     chosen[n] = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
         following: list[Step] = []
-        for state, exponent, change, error, rest in zip(group, chosen, changes.tolist(), errors.tolist(), left.tolist()):
-            if rest >= 2 and (exponent is not None or not change):
-                wanted = rounds.following(state, exponent, exponents, change, error)
-                following.extend([(state, e) for e in wanted])
+        for state, exponent, rest in zip(group, chosen, left.tolist()):
+            if rest >= 2:
+                following.extend([(state, e) for e in rounds.following(state, exponent, exponents)])
         return following
 
     def _grained(self, rows: Array, sizes: Array) -> Array | None:

@@ -7,7 +7,7 @@ central difference against its rounding error; eps^(1/(p+1)) does for order p. W
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class Fixed(Method):
         self.kind, self.step, self.noise, self.depth = kind, step, noise, depth
         self.order = order or (2 if kind == "central" else 1)
         self.nodes, weights = stencil(kind, self.order)
-        #: The nodes beside the point, and what the distances there are multiplied by for their mean step; the weights.
+        #: The nodes other than the point, and the factors from their distances to the mean step; the weights.
         self.beside = [node for node in self.nodes if node]
         self.shares = np.array([1 / node for node in self.beside]) / len(self.beside)
         self.weights = np.array([weight for node, weight in zip(self.nodes, weights) if node])
@@ -57,17 +57,9 @@ class Fixed(Method):
         else:
             relative = [self.relative(lines.exactness(line)) for line in chosen]
         steps = [r * (lines.scale(line)[0] if scaled else lines.reach(line)) for r, line in zip(relative, chosen)]
+        wanted = [(line, node * step) for line, step in zip(chosen, steps) for node in self.beside]
         moved: list[Any] = []
-
-        def points() -> Iterator[Sequence[Any]]:
-            for line, step in zip(chosen, steps):
-                move = lines.mover(line, fresh)
-                for node in self.beside:
-                    leaves, distance = move(node * step)
-                    moved.append(distance)
-                    yield leaves
-
-        vectors = evaluations.vectors(points())
+        vectors = evaluations.vectors(lines.points(wanted, fresh, moved))
         flattener, shape = evaluations.flattener(()), (len(steps), len(self.beside))
         values = np.array(vectors, flattener.dtype).reshape(*shape, flattener.count)
         lengths = (np.array(moved).reshape(shape) @ self.shares)[:, None]
@@ -81,7 +73,7 @@ class Fixed(Method):
         else:  # a number that does not move has no slope
             slopes = np.divide(weighted, lengths, out=np.zeros_like(weighted), where=lengths != 0)
         if not is_heard(evaluations.level, 1, self.estimates):
-            return Slopes(slopes, slopes, slopes, slopes)  # nobody asks how exact they are
+            return Slopes(slopes, slopes, slopes, slopes)  # their accuracy is not used
         sizes = np.abs(values).max(axis=1)
         if here is not None:
             sizes = np.maximum(sizes, np.abs(here))

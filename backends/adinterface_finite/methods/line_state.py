@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from ..extrapolation import size_of_step
-from ..points import Move
 from .method import Array
 
 #: No exponent that is too large yet.
@@ -19,13 +18,13 @@ class LineState:
     """One line. Its steps are `unit * size_of_step(exponent)`."""
 
     __slots__ = (
-        "bad", "caution", "coarse", "count", "exponents", "failures", "least", "line", "middles", "move", "room", "scale",
+        "bad", "caution", "coarse", "count", "exponents", "failures", "least", "line", "middles", "room", "scale",
         "sides", "sizes", "slopes", "unit",
     )  # fmt: skip
 
-    def __init__(self, line: int, unit: float, usual: float, worst: float, room: tuple[float, float], move: Move):
-        #: Its place among the lines, the step `2**0`, the scale of x, and where its points are.
-        self.line, self.unit, self.scale, self.move = line, unit, usual, move
+    def __init__(self, line: int, unit: float, usual: float, worst: float, room: tuple[float, float]):
+        #: Its place among the lines, the step `2**0`, and the scale of x.
+        self.line, self.unit, self.scale = line, unit, usual
         #: How many powers of two below the first step the most cautious one is.
         self.caution = min(0, round(math.log2(worst / usual))) if worst < usual else 0
         #: How far the bounds let it go, ahead and behind.
@@ -56,7 +55,7 @@ class LineState:
         return self.unit * size_of_step(exponent) >= FEW * self.least
 
     def kept(self) -> tuple[list[Any], ...]:
-        """What is known of each step beside its exponent."""
+        """The record of each step, without its exponent."""
         return self.slopes, self.sizes, self.middles
 
     def begin_again(self, unit: float, scale: float) -> None:

@@ -65,7 +65,7 @@ def _along(rounds: Sampling, state: LineState, side: int, base: Array, found: Sl
         found.floors[row], found.sizes[row] = estimate.floor[0], sizes[0].max(axis=0)
         left = rounds.most - state.count
         known = [np.array([each]) for each in (True, 1, 2 * left)]
-        (following,) = decide(exponents, 1, slopes, rounding, estimate, epsilon, *known)
+        (following,) = decide(exponents, 1, 1, slopes, rounding, estimate, epsilon, *known)
         if following is None or left < 1 or following in seen:
             break
         wanted = [following]
@@ -73,7 +73,7 @@ def _along(rounds: Sampling, state: LineState, side: int, base: Array, found: Sl
 
 def _look(rounds: Sampling, state: LineState, t: float) -> tuple[Any, Array]:
     """How far a point really is, and f there."""
-    leaves, distance = state.move(t)
+    leaves, distance = rounds.lines.at(rounds.fresh(), state.line, t)
     (vector,) = rounds.evaluations.vectors([leaves])
     values = np.array(np.atleast_1d(vector), rounds.evaluations.flattener(()).dtype)
     values[rounds.not_finite] = 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +50,7 @@ class Sampling:
     def __init__(self, options: Options, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]):
         self.options, self.evaluations, self.lines, self.chosen, self.fresh = options, evaluations, lines, chosen, fresh
         self.level, self.most = evaluations.level, options.most + self.more
-        #: Whether nobody takes differences of these derivatives. Asked here: while f is evaluated for them it would seem so.
+        #: Whether no outer differences use these derivatives. Read here: it changes while f is evaluated for them.
         self.outermost = enclosing() is None
         factor = 1.0 if options.step is None else options.step / START
         bounded, scale = lines.point.bounded, lines.scale
@@ -60,7 +60,7 @@ class Sampling:
             if usual < SQUARED and self.order > 1:
                 usual = worst = 1.0
             room = lines.room(line) if bounded else _ANYWHERE
-            state = LineState(line, unit(usual * factor), usual, worst, room, lines.mover(line, fresh))
+            state = LineState(line, unit(usual * factor), usual, worst, room)
             state.least, state.coarse = lines.least(line), lines.exactness(line) if options.noise is None else 0.0
             self.states.append(state)
         #: Outputs that are not finite at the point itself.
@@ -77,7 +77,7 @@ class Sampling:
         if not (all(finite_up) and all(finite_down)) and self.not_finite is None and not self._alive(up, down):
             self.not_finite = self.find_not_finite()
             finite_up, finite_down = self._finite(up), self._finite(down)
-        with np.errstate(all="ignore"):  # of what is not finite, at which nobody looks
+        with np.errstate(all="ignore"):  # non-finite values, which are not used
             found, sizes = self.derivatives(steps, up, down, apart), np.maximum(np.abs(up), np.abs(down))
             middles = self.middles(found, up, down, apart)
         for n, (state, exponent) in enumerate(steps):
@@ -128,27 +128,19 @@ class Sampling:
         vector = np.atleast_1d(self.evaluations.flattener(outputs).flat(outputs))
         return np.asarray(~np.isfinite(vector))
 
-    def _points(self, wanted: Sequence[Step], distances: list[Any]) -> Iterator[Sequence[Any]]:
-        for state, exponent in wanted:
-            t, move = state.unit * size_of_step(exponent), state.move
-            leaves, distance = move(t)
-            distances.append(distance)
-            yield leaves
-            leaves, distance = move(-t)
-            distances.append(distance)
-            yield leaves
-
     def values_at(self, wanted: Sequence[Step]) -> tuple[Array, Array, Apart]:
         """f ahead and behind, (steps, outputs), and how far the points have moved."""
+        steps = [(state.line, state.unit * size_of_step(exponent)) for state, exponent in wanted]
+        signed = [(line, t) for line, step in steps for t in (step, -step)]
         distances: list[Any] = []
-        ahead, behind = self.split(self.evaluations.vectors(self._points(wanted, distances)))
+        ahead, behind = self.split(self.evaluations.vectors(self.lines.points(signed, self.fresh, distances)))
         return ahead, behind, (np.array(distances[0::2]), np.array(distances[1::2]))
 
     def split(self, vectors: list[Any]) -> tuple[Array, Array]:
         """Every other one, (steps, outputs)."""
         flattener = self.evaluations.flattener(())
         array = np.array(vectors, flattener.dtype).reshape(len(vectors), flattener.count)
-        return array[0::2].copy(), array[1::2].copy()
+        return array[0::2], array[1::2]
 
     def _finite(self, values: Array) -> list[bool]:
         """Whether each of these is finite in all of its numbers, without those that are not at the point itself."""
@@ -204,12 +196,10 @@ class Sampling:
         """The slopes at no step. residues: what the middles of the steps miss f by, if that is known."""
         return extrapolate(found, slopes, rounding, (steps[:, -1:] ** self.order)[:, :, None], steps, residues)
 
-    def following(
-        self, state: LineState, exponent: int | None, exponents: tuple[int, ...], changes: bool, error: float
-    ) -> Sequence[int]:
-        """The next steps of a line for which this was decided; its estimated error is known."""
+    def following(self, state: LineState, exponent: int | None, exponents: tuple[int, ...]) -> Sequence[int]:
+        """The next steps of a line for which this was decided."""
         if exponent is None:
-            return self._try_larger_steps(state) if len(exponents) == 2 and not changes else ()
+            return self._try_larger_steps(state) if len(exponents) == 2 and not np.any(state.slopes) else ()
         return (exponent,) if exponent not in exponents and state.reaches(exponent) else ()
 
     def _try_larger_steps(self, state: LineState) -> Sequence[int]:

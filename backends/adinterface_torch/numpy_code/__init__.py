@@ -5,7 +5,7 @@ They are here for their speed, or because the Array API has no counterpart; ever
 
 from types import SimpleNamespace
 
-from . import arithmetic, complex_order, contractions, indexing, linalg, torch_special, variance
+from . import arithmetic, complex_order, contractions, indexing, linalg, torch_special
 
 #: Where `numpy_function` looks them up.
 SOURCES = (
@@ -13,6 +13,5 @@ SOURCES = (
     arithmetic,
     indexing,
     contractions,
-    variance,
     SimpleNamespace(linalg=linalg, special=torch_special),
 )

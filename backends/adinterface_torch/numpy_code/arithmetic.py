@@ -13,7 +13,7 @@ from .composed import COMPLEX, INEXACT, common, composed, floating, tensors
 
 Function = Callable[..., Any]
 
-#: What torch takes beside an inexact tensor as it is, and beside integers; bool is none of them.
+#: The classes of numbers that torch takes as the other operand of a tensor; bool is not one of them.
 _NUMBERS = frozenset({float, int})
 _WHOLE = frozenset({int})
 

@@ -39,7 +39,7 @@ def composed(name: str) -> Callable[..., Any]:
 tensors = on_tensors(promoted)
 #: and the arguments of what is no ufunc: it makes an array of a number, which counts in full.
 arrays = on_tensors(counted_in_full)
-#: A list, perhaps with tensors in it, as a tensor beside another.
+#: A list, perhaps of tensors, as a tensor for an operation with another.
 listed = on_tensors(array)
 #: x in the dtype in which NumPy computes the sine.
 floating = on_tensors(sine_dtype)

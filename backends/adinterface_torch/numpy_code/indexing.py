@@ -18,7 +18,7 @@ OWN_INDEXING = True
 
 
 def getitem(x: Any, index: Any) -> Any:
-    """x[index] with what torch lacks: negative steps, and an integer beside an array of integers as one of them."""
+    """x[index] with what torch lacks: negative steps, and an integer together with integer arrays as one of them."""
     cls = type(index)
     if cls is int:
         return x[index]
@@ -80,7 +80,7 @@ def _general(x: Any, index: tuple[Any, ...]) -> Any:
 
 
 def _separated(x: Any, parts: list[Any]) -> Any:
-    """An ellipsis between arrays separates them in NumPy, even where it stands for no axis; in torch a new axis does."""
+    """An ellipsis between arrays separates them in NumPy, even if it is empty; in torch a new axis does."""
     n = next(n for n, part in enumerate(parts) if part is Ellipsis)
     before, after = parts[:n], parts[n + 1 :]
     if not all(any(isinstance(part, Tensor) for part in side) for side in (before, after)):

@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance benchmark`: what a call costs beside hand-written engine code."""
+"""`python -m adinterface_conformance benchmark`: the cost of a call compared with hand-written engine code."""
 
 from .command import backends, main
 

@@ -11,7 +11,7 @@ from adinterface.core.contract import registry
 from adinterface.core.contract.backend import gives
 
 from . import yardsticks
-from .problems import Problem, array_and_number, dict_of_six, layers, list_of_leaves, many_leaves, mlp, one_array, steps
+from .problems import Problem, dict_of_six, layers, list_of_leaves, many_leaves, mlp, one_array, steps
 from .yardsticks import Leaf
 
 Way = Literal["one-shot", "prepared"]
@@ -71,7 +71,7 @@ def _native(cell: Cell, sizes: tuple[int, ...]) -> Cell:
     return replace(cell, leaf="native", sizes=sizes)
 
 
-#: What the leaf is made of, beyond what `CELLS` has: NumPy arrays in a list, the engine's own arrays, a number.
+#: What the leaf is made of, beyond what `CELLS` has: NumPy arrays in a list, the engine's own arrays.
 STEPS = Cell("loop of 20 steps", steps, (10, 100_000), ("pullback",), forward=0)
 OTHER_LEAVES = (
     Cell("list of leaves", list_of_leaves, (1000,), ("gradient",), forward=0),
@@ -79,7 +79,6 @@ OTHER_LEAVES = (
     _native(CELLS[0], (10, 10_000)),
     _native(CELLS[1], (10,)),
     _native(STEPS, (10, 100_000)),
-    Cell("array and number", array_and_number, (10,), ("gradient", "value_and_gradient"), leaf="number"),
 )
 
 

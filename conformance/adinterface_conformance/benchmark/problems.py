@@ -20,7 +20,7 @@ class Problem(NamedTuple):
     vector: Callable[..., Any]
     x: Any
     #: A tangent of x, for `hvp` and `pushforward`, and a cotangent of what `vector` gives, for `pullback`; None where
-    #: nobody asks for these, or the engine's own tools make one.
+    #: these are not used, or the engine's own tools make one.
     v: Any = None
     #: Further arguments, which are not differentiated.
     constants: tuple[Any, ...] = ()
@@ -111,20 +111,13 @@ def layers(inputs: int, hidden: int, outputs: int, xp: Any) -> Problem:
 
 
 def list_of_leaves(n: int, xp: Any) -> Problem:
-    """n arrays of three numbers in one list, and so little beside them that their trip is what takes time."""
+    """n arrays of three numbers in one list, with so little else that their conversion takes the time."""
 
     def g(leaves: Any) -> Any:
         return sum(leaves) ** 2
 
     rng = _rng()
     return Problem(lambda leaves: xp.sum(g(leaves)), g, [rng.normal(size=3) for _ in range(n)])
-
-
-def array_and_number(n: int, xp: Any) -> Problem:
-    def f(x: Any) -> Any:
-        return xp.sum(xp.sin(x["array"]) * x["number"])
-
-    return Problem(f, lambda x: xp.sin(x["array"]) * x["number"], {"array": _rng().normal(size=n), "number": 0.5})
 
 
 def steps(n: int, xp: Any) -> Problem:

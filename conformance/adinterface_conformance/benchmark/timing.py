@@ -1,4 +1,4 @@
-"""How long a call takes beside hand-written code: both run interleaved, and a ratio is the median over pairs of runs."""
+"""How long a call takes compared with hand-written code: both run interleaved, and a ratio is the median over pairs of runs."""
 
 from __future__ import annotations
 

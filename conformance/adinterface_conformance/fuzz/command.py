@@ -3,84 +3,76 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+from adinterface import AutoBackend
 
 from ..installed import installed_backends
 from ..progress import progress
 from ..runner import backend_from
-from .chunks import RENEW, fuzz_on
-from .record import Fuzzing, read
-from .run import OPERATORS, SHARE
-
-#: After how many seconds the state is written again.
-EVERY = 10.0
+from .record import Fuzzing
+from .run import OPERATORS, SHARE, fuzz
 
 
 def main(argv: Sequence[str]) -> int:
     """The exit status: 0 if nothing failed, 1 if something did, 2 for a wrong command line."""
-    options = _parser().parse_args(argv)
+    options = parser("python -m adinterface_conformance fuzz", __doc__).parse_args(argv)
     try:
-        backends = [backend_from(text) for text in options.backend] or installed_backends()
-        done = _begun(options, [repr(backend) for backend in backends])
+        backends = backends_of(options)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    seconds = None if options.programs is not None and options.minutes is None else 60 * (options.minutes or 1.0)
-    shown, start, saved = len(done.failures), time.monotonic(), 0.0
-    with progress(seconds if options.programs is None else options.programs) as update:
+    seed, start, operators, share = options.seed, options.start, options.operators, options.share
+    with shown(options) as seen:
+        done = fuzz(
+            backends, seed, programs=options.programs, seconds=seconds_of(options), start=start,
+            operators=operators, share=share, seen=seen,
+        )  # fmt: skip
+    return finished(done, options)
+
+
+def backends_of(options: argparse.Namespace) -> list[AutoBackend]:
+    """The backends that are named, else all that are installed. Raises ValueError for what is no backend."""
+    return [backend_from(text) for text in options.backend] or installed_backends()
+
+
+def seconds_of(options: argparse.Namespace) -> float | None:
+    """For how long to go on; None if a number of programs is all that was asked for."""
+    return None if options.programs is not None and options.minutes is None else 60 * (options.minutes or 1.0)
+
+
+@contextmanager
+def shown(options: argparse.Namespace, known: int = 0) -> Iterator[Callable[[Fuzzing], None]]:
+    """To be told of all that has come of a run so far: show how far it is, and each failure beyond those known."""
+    start, total = time.monotonic(), options.programs
+    with progress(seconds_of(options) if total is None else total) as update:
 
         def seen(fuzzing: Fuzzing) -> None:
-            nonlocal shown, saved
-            update(time.monotonic() - start if options.programs is None else fuzzing.programs, _line(fuzzing))
-            news = fuzzing.failures[shown:]
-            for failure in news:
+            nonlocal known
+            update(time.monotonic() - start if total is None else fuzzing.programs, _line(fuzzing))
+            for failure in fuzzing.failures[known:]:
                 print(failure, file=sys.stderr, flush=True)
-            if news or time.monotonic() - saved > EVERY:
-                shown, saved = len(fuzzing.failures), time.monotonic()
-                _save(options, fuzzing)
+            if fuzzing.failures[known:] and options.output is not None:
+                options.output.write_text(report(fuzzing), encoding="utf-8")
+            known = len(fuzzing.failures)
 
-        try:
-            fuzz_on(
-                done, backends, programs=options.programs, seconds=seconds, jobs=options.jobs, renew=options.renew, seen=seen
-            )
-        finally:
-            _save(options, done)
-    print(_text(done), end="")
+        yield seen
+
+
+def finished(done: Fuzzing, options: argparse.Namespace) -> int:
+    """Print the report, and write it to the file that is named. Returns the exit status."""
+    if options.output is not None:
+        options.output.write_text(report(done), encoding="utf-8")
+    print(report(done), end="")
     return 0 if done.good else 1
 
 
-def _begun(options: argparse.Namespace, backends: list[str]) -> Fuzzing:
-    """What a run that is resumed has done so far; else nothing. Raises ValueError if it was another run."""
-    fresh = Fuzzing(options.seed, options.start, backends=backends, operators=options.operators, share=options.share)
-    if options.resume is None or not options.resume.exists():
-        return fresh
-    try:
-        done = read(options.resume.read_text(encoding="utf-8"))
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{options.resume} is no state of a run: {error!r}") from error
-    for name in ("seed", "start", "backends", "operators", "share"):
-        if getattr(done, name) != getattr(fresh, name):
-            raise ValueError(
-                f"{options.resume} is of a run with {name} {getattr(done, name)}, not {getattr(fresh, name)}. "
-                f"Resume with the same options, or name another file."
-            )
-    return done
-
-
-def _save(options: argparse.Namespace, fuzzing: Fuzzing) -> None:
-    if options.output is not None:
-        options.output.write_text(_text(fuzzing), encoding="utf-8")
-    if options.resume is not None:
-        aside = options.resume.with_name(f"{options.resume.name}.new")  # an interrupt leaves the old or the new one
-        aside.write_text(fuzzing.written(), encoding="utf-8")
-        os.replace(aside, options.resume)
-
-
-def _text(done: Fuzzing) -> str:
+def report(done: Fuzzing) -> str:
+    """The failures, and a line that counts what was done."""
     lines = [f"{failure}\n" for failure in done.failures]
     counts = ", ".join(f"{name} {count}" for name, count in done.comparisons.items())
     refused = ", ".join(f"{name} {count}" for name, count in done.refused.items() if count)
@@ -97,17 +89,15 @@ def _line(fuzzing: Fuzzing) -> str:
     return f"{fuzzing.programs} programs, {compared} comparisons, {len(fuzzing.failures)} ways to fail"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m adinterface_conformance fuzz", description=__doc__)
-    parser.add_argument("--backend", action="append", default=[], metavar="VALUE", help="default: all that are installed")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed makes the same programs")
-    parser.add_argument("--minutes", type=float, metavar="M", help="for how long; 1 by default")
-    parser.add_argument("--programs", type=int, metavar="N", help="how many programs, instead of how long")
-    parser.add_argument("--start", type=int, default=0, metavar="N", help="the number of the first program")
-    parser.add_argument("--operators", type=int, default=OPERATORS, metavar="N", help="how many a program is tried with")
-    parser.add_argument("--share", type=int, default=SHARE, metavar="N", help="engines that compile try one program of N")
-    parser.add_argument("--renew", type=int, default=RENEW, metavar="N", help="with --jobs: replace a process after N programs")
-    parser.add_argument("--jobs", type=int, metavar="N", help="that many processes, which are renewed; for long runs")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the failures there as they are found")
-    parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the state there, and go on from it")
-    return parser
+def parser(program: str, description: str | None) -> argparse.ArgumentParser:
+    """The options of a run."""
+    made = argparse.ArgumentParser(prog=program, description=description)
+    made.add_argument("--backend", action="append", default=[], metavar="VALUE", help="default: all that are installed")
+    made.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed makes the same programs")
+    made.add_argument("--minutes", type=float, metavar="M", help="for how long; 1 by default")
+    made.add_argument("--programs", type=int, metavar="N", help="how many programs, instead of how long")
+    made.add_argument("--start", type=int, default=0, metavar="N", help="the number of the first program")
+    made.add_argument("--operators", type=int, default=OPERATORS, metavar="N", help="how many a program is tried with")
+    made.add_argument("--share", type=int, default=SHARE, metavar="N", help="engines that compile try one program of N")
+    made.add_argument("--output", type=Path, metavar="FILE", help="write the failures there as they are found")
+    return made

@@ -291,7 +291,7 @@ _STATIC: dict[type, Fits] = {
 
 
 def _fits(fits: Fits, value: Any) -> bool:
-    """Python's numbers stand where they are asked for, and nowhere else: a namespace's functions want arrays."""
+    """Python numbers are used only where they are required: a namespace's functions take arrays."""
     asked = _STATIC.get(type(value))
     if asked is not None:
         return fits is asked

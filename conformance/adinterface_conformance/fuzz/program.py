@@ -36,10 +36,9 @@ NAMES: Mapping[str, Any] = {
     "np": np,
     "math": math,
     "contextlib": contextlib,
-    **{
-        name: getattr(adinterface, name)
-        for name in ("numpy_function", "rule", "scalar_rule", "root", "fixed_point", "checkpoint", "fori_loop", "scan", "cond")
-    },
+    "numpy_function": adinterface.numpy_function,
+    **{name: getattr(adinterface.rules, name) for name in ("rule", "scalar_rule", "root", "fixed_point", "checkpoint")},
+    **{name: getattr(adinterface.loops, name) for name in ("fori_loop", "scan", "cond")},
 }
 
 _numbers = count()
@@ -47,7 +46,7 @@ _numbers = count()
 
 @dataclass(frozen=True)
 class Statement:
-    """Some lines of code, in which `{n}` stands for the name that they define and `{0}`, `{1}`, ... for what they use."""
+    """Some lines of code, in which `{n}` is the name that they define and `{0}`, `{1}`, ... are those that they use."""
 
     name: str
     text: str

@@ -1,8 +1,7 @@
-"""What came of programs: failures and counts, which can be added up, written down and read again."""
+"""What came of random programs: failures and counts."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass, field
@@ -49,8 +48,6 @@ class Fuzzing:
     #: Calls that ended in an error that is documented, by backend.
     refused: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
-    #: The backends, as they are written.
-    backends: list[str] = field(default_factory=list)
     #: How many operators a program is tried with, and in which part of the programs an engine that compiles takes part.
     operators: int = 4
     share: int = 3
@@ -66,25 +63,3 @@ class Fuzzing:
                 known.count += failure.count
                 return
         self.failures.append(failure)
-
-    def add(self, more: Fuzzing) -> None:
-        """What came of the programs after these."""
-        self.programs += more.programs
-        self.comparisons += more.comparisons
-        self.skipped += more.skipped
-        self.refused += more.refused
-        for failure in more.failures:
-            self.note(failure)
-
-    def written(self) -> str:
-        """All of it, to go on from later."""
-        return json.dumps({**vars(self), "failures": [{**vars(each), "rules": sorted(each.rules)} for each in self.failures]})
-
-
-def read(text: str) -> Fuzzing:
-    """What `written` wrote. Raises ValueError, KeyError or TypeError if it did not."""
-    state = json.loads(text)
-    for name in ("comparisons", "refused"):
-        state[name] = Counter(state[name])
-    state["failures"] = [Failure(**{**each, "rules": frozenset(each["rules"])}) for each in state["failures"]]
-    return Fuzzing(**state)

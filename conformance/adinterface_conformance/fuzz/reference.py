@@ -116,7 +116,7 @@ def _of_the_host(name: str, raises: type[Exception], allowed: Callable[[Any], bo
 
 @functools.cache
 def reference_names() -> dict[str, Any]:
-    """What stands for the names of a program: no engine, no rule, and functions of 64 bits."""
+    """The functions for the names of a program: without engine or rule, in 64 bits."""
     largest = math.log(np.finfo(np.float64).max)
     return {
         "np": _namespace(),

@@ -141,6 +141,9 @@ class Tried(Case):
     def _watch(self) -> None:
         pass
 
+    def direction(self, name: str) -> Vectors:
+        return self._trial.direction(name)
+
     def evaluate(self, leaves: Sequence[Any]) -> Any:
         return self._trial.value_at(list(leaves))
 

@@ -70,7 +70,7 @@ def scenario(
     tags: Iterable[str] = (),
     **rest: Any,
 ) -> Scenario:
-    """A Scenario whose second order is tagged; a plain tuple stands for the operator's own named one."""
+    """A Scenario whose second order is tagged; a plain tuple replaces the operator's named one."""
     operation = OPERATIONS[operator]
     if operation.result is not None and not gives_map(operation) and type(expected) is tuple:
         expected = operation.result._make(expected)  # type: ignore[attr-defined]

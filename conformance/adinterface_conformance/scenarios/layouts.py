@@ -211,7 +211,7 @@ _blocks = [
     scenario("layouts/equal-axes-by-hessian", hessian, squared, (signed(3, 3, seed=8),), _SQUARED),
 ]  # fmt: skip
 
-# Containers with something beside their leaves, and integers that stay what they are -----------------------------------
+# Containers with more than their leaves, and integers that are structure ------------------------------------------------
 
 
 @dataclass(frozen=True)

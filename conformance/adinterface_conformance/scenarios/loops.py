@@ -7,21 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import (
-    array_namespace,
-    cond,
-    derivative,
-    fori_loop,
-    gradient,
-    hessian,
-    hvp,
-    jacobian,
-    scan,
-    second_derivative,
-    switch,
-    value_and_gradient,
-    while_loop,
-)
+from adinterface import array_namespace, derivative, gradient, hessian, hvp, jacobian, second_derivative, value_and_gradient
+from adinterface.rules.loops import cond, fori_loop, scan, switch, while_loop
 
 from .building import Operator, scalar, scenario, signed, some
 

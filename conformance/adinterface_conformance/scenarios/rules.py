@@ -10,22 +10,24 @@ from adinterface import (
     AutoFiniteDifferences,
     Constant,
     array_namespace,
-    differentiate_with,
     gradient,
-    gradient_hook,
     hessian,
     hvp,
-    ignore_derivatives,
     jacobian,
-    linear_solve,
     pullback,
     pushforward,
-    root,
     rule,
-    scalar_rule,
     second_derivative,
-    straight_through,
     value_and_gradient,
+)
+from adinterface.rules import (
+    differentiate_with,
+    gradient_hook,
+    ignore_derivatives,
+    linear_solve,
+    root,
+    scalar_rule,
+    straight_through,
 )
 
 from .building import Array, scalar, scenario, signed, some

@@ -26,10 +26,11 @@ from adinterface import AutoBackend
 from ..scenarios import SCENARIOS
 from .loops import Scan, chain, kalman_filter, recurrent_network, runge_kutta
 from .loops import by_hand as hand_written
+from .numbers import cell as array_and_number
 from .objectives import bundle_adjustment, gaussian_mixture, hand_tracking, k_means, lstm, ode
 from .yardsticks import Model
 
-LEAVES: tuple[Leaf, ...] = (*OF_JUDGE, "module")
+LEAVES: tuple[Leaf, ...] = (*OF_JUDGE, "number", "module")
 
 _OBJECTIVES = (
     Cell("Gaussian mixture", gaussian_mixture, (50,), ("gradient",), forward=0),
@@ -52,7 +53,7 @@ PUSHFORWARDS = (
 
 def chosen(auto: AutoBackend, leaf: Leaf | None = None, objectives: bool = False) -> list[Cell]:
     """The cells of a kind of leaf, all by default, as far as the engine has such leaves of its own."""
-    cells = of_leaf(auto, leaf, OBJECTIVES if objectives else (*CELLS, *OTHER_LEAVES, *PUSHFORWARDS))
+    cells = of_leaf(auto, leaf, OBJECTIVES if objectives else (*CELLS, *OTHER_LEAVES, array_and_number(auto), *PUSHFORWARDS))
     return cells if objectives or leaf not in (None, "module") else cells + models(auto)
 
 
@@ -75,7 +76,7 @@ def loops(auto: AutoBackend) -> list[Cell]:
         def by_hand(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
             return yardstick.transform("ndarray", operator, program(n, yardstick.namespace, scan).scalar, prepared)
 
-        return Cell(name, lambda n, xp: program(n, xp, adinterface.scan), (n,), ("gradient",), forward=0, by_hand=by_hand)
+        return Cell(name, lambda n, xp: program(n, xp, adinterface.loops.scan), (n,), ("gradient",), forward=0, by_hand=by_hand)
 
     return [cell(*row) for row in LOOPS]
 

@@ -130,7 +130,7 @@ def chain(n: int, xp: Any, *, checkpoint: int | bool | None) -> Problem:
     """A loop of n steps on 1,000 numbers, whose memory is that of what the steps leave behind."""
 
     def f(x: Any) -> Any:
-        last, _ = adinterface.scan(lambda c, _: (xp.sin(c * x) + x, None), x, length=n, checkpoint=checkpoint)
+        last, _ = adinterface.loops.scan(lambda c, _: (xp.sin(c * x) + x, None), x, length=n, checkpoint=checkpoint)
         return xp.sum(last)
 
     return Problem(f, f, np.linspace(0.1, 0.9, 1000))

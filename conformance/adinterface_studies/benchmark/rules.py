@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import AutoBackend, array_namespace, differentiate_with, gradient, prepare, rule
+from adinterface import AutoBackend, array_namespace, gradient, prepare, rule
 from adinterface.core.contract import registry
+from adinterface.rules import differentiate_with
 
 #: How many rules follow one another in a call.
 RULES = 10

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from adinterface_conformance.benchmark.report import short
 
-from adinterface import AutoBackend, Constant, array_namespace, flat, least_squares, minimize
+from adinterface import AutoBackend, Constant, array_namespace
+from adinterface.fit import flat, least_squares, minimize
 
 HEAD = f"{'problem':13} {'n':>4} {'derivatives':19} {'minimum':>11} {'f calls':>8} {'first':>10} {'later':>10}"
 GROWTH = f"{'problem':13} {'n':>4}  later, by derivatives"

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 import adinterface
-from adinterface import AutoBackend, AutoSparse, hessian, jacobian, prepare, sparsity
+from adinterface import AutoBackend, AutoSparse, hessian, jacobian, prepare
 from adinterface.core.contract import registry
 from adinterface.core.contract.backend import gives
+from adinterface.sparse import sparsity
 from adinterface.sparse.colouring import by_symmetry, choose, symmetric
 from adinterface.sparse.detect_trace import traced_pattern
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import adinterface
-from adinterface import AutoBackend, Training
+from adinterface import AutoBackend
+from adinterface.fit import Training
 
 HEAD = f"{'step':44} {'first':>10} {'ours':>10} {'by hand':>10}  ratio"
 
@@ -48,7 +49,7 @@ def table(backends: list[AutoBackend], seconds: float) -> Iterator[str]:
     """A line for each step: milliseconds of both, and the ratio of their fastest runs."""
     yield HEAD
     for step in steps(backends):
-        optimiser = getattr(adinterface, step.door)(*step.given, **step.options)
+        optimiser = getattr(adinterface.fit, step.door)(*step.given, **step.options)
         training = Training(step.loss, step.backend, optimiser, step.model, compiled=step.compiled)
         hand, begun = step.by_hand(), time.perf_counter()
         step.wait(training(*step.data))

@@ -25,7 +25,7 @@ def main(argv: list[str]) -> int:
     which.add_argument("--unseen", action="store_true", help="a third set, written before the last change of a method")
     which.add_argument("--all", action="store_true", help="the three sets together")
     parser.add_argument("--overhead", action="store_true", help="how long gradients take beyond their evaluations, instead")
-    parser.add_argument("--cutest", choices=[*cutest.INSTALL, "both"], help="public CUTEst problems beside SciPy, instead")
+    parser.add_argument("--cutest", choices=[*cutest.INSTALL, "both"], help="public CUTEst problems, against SciPy, instead")
     parser.add_argument("--first-order", action="store_true", help="Jacobians alone, without the Hessians")
     options = parser.parse_args(argv)
     if options.overhead:

@@ -180,6 +180,8 @@ def sif2jax() -> Iterator[tuple[str, Load]]:
     """The problems of sif2jax of at most LARGEST numbers."""
     require("sif2jax")
     os.environ.setdefault("JAX_ENABLE_X64", "1")
+    # Each problem is compiled for some hundred evaluations: most of the time is the compiler's.
+    os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_multi_thread_eigen=false")
     for problem in importlib.import_module("sif2jax").problems:
         yield type(problem).__name__, functools.partial(_of_sif2jax, problem)
 

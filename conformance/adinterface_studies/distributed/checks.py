@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import adinterface
-from adinterface import AutoBackend, Constant, Duplicated, Training, gradient, prepare, value_and_gradient
+from adinterface import AutoBackend, Constant, Duplicated, gradient, prepare, value_and_gradient
+from adinterface.fit import Training
 
 #: Steps of training, and how far from those of one process their result may be in float64.
 STEPS, TOLERANCE = 20, 1e-12
@@ -114,7 +115,7 @@ def training(backend: AutoBackend, yardstick: Any, setting: Setting, expected: S
     """As many steps as above give the parameters that one process gets from all data."""
     loss, model, data = setting.make()
     door, given, options = yardstick.OPTIMISER
-    optimiser = getattr(adinterface, door)(*given, *([model] if yardstick.HOLDS_MODEL else []), **options)
+    optimiser = getattr(adinterface.fit, door)(*given, *([model] if yardstick.HOLDS_MODEL else []), **options)
     steps = Training(loss, backend, optimiser, None if yardstick.HOLDS_MODEL else model)
     for _ in range(STEPS):
         steps(*data)

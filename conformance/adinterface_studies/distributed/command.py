@@ -109,9 +109,9 @@ def _parser() -> argparse.ArgumentParser:
         "--setting", action="append", default=[], metavar="PATTERN",
         help="a way to spread a model, with * and ?; by default all",
     )  # fmt: skip
-    parser.add_argument("--member", action="store_true", help="a member of a group that somebody else has started")
+    parser.add_argument("--member", action="store_true", help="a member of a group that is already started")
     parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="when to give up on a group (default: 60)")
-    parser.add_argument("--overhead", action="store_true", help="time steps of training of a transformer beside those by hand")
+    parser.add_argument("--overhead", action="store_true", help="time steps of a transformer against hand-written ones")
     parser.add_argument("--rounds", type=int, default=30, metavar="N", help="how often each is timed (default: 30)")
     parser.add_argument("--layers", type=int, default=12, metavar="N", help="of the transformer (default: 12)")
     parser.add_argument("--width", type=int, default=128, metavar="N", help="of the transformer (default: 128)")

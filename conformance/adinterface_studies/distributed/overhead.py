@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import adinterface
-from adinterface import AutoBackend, Constant, Training, prepare, value_and_gradient
+from adinterface import AutoBackend, Constant, prepare, value_and_gradient
+from adinterface.fit import Training
 
 from .engine import yardstick_of
 from .launch import Member, Report
@@ -58,7 +59,7 @@ def _measured(auto: AutoBackend, yardstick: Any, step: Step, rounds: int) -> Cos
 
 def _optimiser(yardstick: Any, model: Any) -> Any:
     door, given, options = yardstick.OPTIMISER
-    return getattr(adinterface, door)(*given, *([model] if yardstick.HOLDS_MODEL else []), **options)
+    return getattr(adinterface.fit, door)(*given, *([model] if yardstick.HOLDS_MODEL else []), **options)
 
 
 def _in_two(auto: AutoBackend, yardstick: Any, step: Step) -> Callable[[], float]:

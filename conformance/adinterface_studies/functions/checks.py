@@ -15,16 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import (
-    AutoBackend,
-    Library,
-    array_namespace,
-    hvp,
-    jacobian,
-    numpy_function,
-    prepare,
-    value_and_gradient,
-)
+from adinterface import AutoBackend, array_namespace, hvp, jacobian, numpy_function, prepare, value_and_gradient
+from adinterface.core.contract import Library
 from adinterface.core.contract.registry import find
 from adinterface.core.tree import handler_of
 from adinterface.doors.namespaces.use import Array, Use

@@ -121,7 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--scipy", action="store_true", help="SciPy's functions, those of adinterface.scipy")
     parser.add_argument("--sweep", action="store_true", help="special functions over their whole domain, against mpmath")
     parser.add_argument("--dtype", action="append", default=[], choices=["float64", "float32"], help="with --sweep: float64")
-    parser.add_argument("--costs", action="store_true", help="with --sweep: what value and gradient cost beside SciPy's value")
+    parser.add_argument("--costs", action="store_true", help="with --sweep: the cost of value and gradient in SciPy values")
     parser.add_argument("--points", type=int, default=200, metavar="N", help="with --sweep: at most so many of each function")
     parser.add_argument("--function", action="append", default=[], metavar="PATTERN", help="a name, with * for any part")
     parser.add_argument("--mode", action="append", default=[], choices=MODES, help="default: all")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from adinterface import AutoBackend, KnownFailure
+from adinterface import AutoBackend
+from adinterface.core.contract import KnownFailure
 from adinterface.core.contract.registry import find
 from adinterface.doors.namespaces.use import Use
 

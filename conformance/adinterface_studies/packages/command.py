@@ -166,7 +166,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("package", nargs="*", help="such as scipy.stats; default: all that examples are known for")
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
     parser.add_argument("--prepared", action="store_true", help="prepared calls of the engines that compile")
-    parser.add_argument("--examples", type=Path, metavar="FILE", help="Python, in which EXAMPLES tells arguments by function")
+    parser.add_argument("--examples", type=Path, metavar="FILE", help="a file whose EXAMPLES has arguments by function")
     parser.add_argument(
         "--list", choices=("all", "first", "held-out"), default="all",
         help="held-out: what was written before it was run (`examples.unseen`); first: the others",

@@ -17,6 +17,8 @@ TAGS = {
     "neural-net": "a small neural network",
 }
 
-_MODULES = (zoo, sparse, networks, statistics, physics, precision, kinks)
-
-SCENARIOS: tuple[Scenario, ...] = unique((*OF_JUDGE, *(each for module in _MODULES for each in module.SCENARIOS)))
+#: Worked examples. The laws that they are tried by are those of the judge's scenarios, and f is larger.
+EXAMPLES: tuple[Scenario, ...] = tuple(
+    each for module in (zoo, sparse, networks, statistics, physics, precision) for each in module.SCENARIOS
+)
+SCENARIOS: tuple[Scenario, ...] = unique((*OF_JUDGE, *EXAMPLES, *kinks.SCENARIOS))

@@ -9,10 +9,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import optax as optax_library
+import optax
 from sklearn.datasets import load_digits
 
-from adinterface import AutoBackend, Training, array_namespace, optax
+from adinterface import AutoBackend, array_namespace
+from adinterface.fit import Training, from_optax
 
 TITLE = "Autoencoder"
 #: Differences evaluate the loss some eight times for each of 3,300 numbers, in each step.
@@ -42,7 +43,7 @@ def loss(model: list[dict[str, Any]], images: Any) -> Any:
 def solve(backend: AutoBackend, steps: int = STEPS, images: int = IMAGES) -> dict[str, Any]:
     data = load_digits()
     pixels = data.data[:images] / 16.0
-    training = Training(loss, backend, optax(optax_library.adam(1e-2)), layers())
+    training = Training(loss, backend, from_optax(optax.adam(1e-2)), layers())
     curve = np.array([float(training(pixels)) for _ in range(steps)])
     code = np.asarray(through(training.model[:2], pixels))
     return {"loss": curve[-1], "curve": curve, "code": code, "labels": data.target[:images]}

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_diabetes
 
-from adinterface import AutoBackend, array_namespace, minimize
+from adinterface import AutoBackend, array_namespace
+from adinterface.fit import minimize
 
 TITLE = "Gaussian process, length scales"
 PATIENTS = 80

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_diabetes
 
-from adinterface import AutoBackend, array_namespace, minimize, root
+from adinterface import AutoBackend, array_namespace
+from adinterface.fit import minimize
+from adinterface.rules import root
 
 TITLE = "Implicit layer, penalties"
 

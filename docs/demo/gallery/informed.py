@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import AutoBackend, array_namespace, least_squares, pushforward
+from adinterface import AutoBackend, array_namespace, pushforward
+from adinterface.fit import least_squares
 
 TITLE = "Physics-informed net"
 #: Differences of differences of differences are refused where a step of the solver asks for more than they have.

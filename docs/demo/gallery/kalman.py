@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import AutoBackend, array_namespace, minimize, scan
+from adinterface import AutoBackend, array_namespace
+from adinterface.fit import minimize
+from adinterface.rules.loops import scan
 
 TITLE = "Kalman filter, maximum likelihood"
 YEARS = (

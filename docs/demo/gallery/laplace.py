@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import AutoBackend, Constant, array_namespace, hessian, minimize
+from adinterface import AutoBackend, Constant, array_namespace, hessian
+from adinterface.fit import minimize
 
 TITLE = "Laplace approximation"
 FLIGHTS = "66:0 70:1 69:0 68:0 67:0 72:0 73:0 70:0 57:1 63:1 70:1 78:0 67:0 53:1 67:0 75:0 70:0 81:0 76:0 79:0 75:1 76:0 58:1"

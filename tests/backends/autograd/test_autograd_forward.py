@@ -19,7 +19,6 @@ from adinterface import (
     AutoAutograd,
     SecondOrder,
     array_namespace,
-    checkpoint,
     derivative,
     gradient,
     hessian,
@@ -31,6 +30,7 @@ from adinterface import (
     pushforward,
     second_derivative,
 )
+from adinterface.rules import checkpoint
 
 FORWARD, REVERSE = AutoAutograd(mode="forward"), AutoAutograd(mode="reverse")
 

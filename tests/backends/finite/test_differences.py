@@ -22,7 +22,6 @@ from adinterface import (
     gradient,
     hessian,
     hvp,
-    ignore_derivatives,
     jacobian,
     numpy_function,
     pullback,
@@ -31,6 +30,7 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.core.contract.record import recording
+from adinterface.rules import ignore_derivatives
 
 FD = AutoFiniteDifferences()
 

@@ -18,15 +18,22 @@ from adinterface import (
     AutoFiniteDifferences,
     PrecisionError,
     PrecisionWarning,
+    array_namespace,
     derivative,
-    estimate_noise,
+    diagonal_hessian,
     explain,
     gradient,
     gradient_and_hvp,
+    hessian,
+    hvp,
+    jacobian,
+    prepare,
+    second_derivative,
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
 from adinterface.core.contract.record import recording
+from adinterface.tools import estimate_noise
 
 FD = AutoFiniteDifferences()
 
@@ -248,3 +255,96 @@ def test_the_gradient_beside_second_derivatives_is_exact_where_f_is_odd(n, facto
         np.testing.assert_allclose(found, slope(x), rtol=1e-10, atol=1e-11)
     found = value_derivative_and_second_derivative(np.sin, AutoFiniteDifferences(), 0.0)
     np.testing.assert_allclose(found.derivative, 1.0, rtol=1e-12)
+
+
+# Second derivatives --------------------------------------------------------------------------------------------------
+
+
+def bounded(x):
+    xp = array_namespace(x)
+    y = xp.sin((1 - x) * xp.sin(1 - x))
+    return xp.sin(xp.sqrt(x.size + xp.sum(y * y)))
+
+
+def cumulative(x):
+    xp = array_namespace(x)
+    y = 5 / 3 * xp.stack([x[0] ** 3, x[0] ** 3 + x[1] ** 3])
+    return xp.sum(xp.sqrt(1 + y * y))
+
+
+def saturating(x):
+    xp = array_namespace(x)
+    return xp.sum((x[0] * (1 - (1 + x[1] * TIMES / 2) ** -2.0) - 10.0) ** 2)
+
+
+TIMES = np.array([77.6, 239.9, 434.8, 655.1, 760.0])
+SECOND = {
+    # mixed derivatives a millionth of those along the two lines
+    "small": (bounded, np.array([-1.16, -0.22, -0.12, 0.78, 1.33, -0.57]), np.array([0.13, -0.13, -0.61, -0.59, -0.51, 0.07])),
+    # one entry is worth a last step that tells noise from waves
+    "doubt": (
+        cumulative,
+        np.array([[[-0.33, 0.41], [-0.3, 1.31], [-1.13, 0.62]], [[-1.12, -1.38], [-0.29, 1.33], [0.38, -0.54]]]),
+        np.array([[[0.3, 0.8], [-0.86, 0.4], [0.49, 0.46]], [[-0.53, -0.5], [-0.62, 0.19], [-0.08, 0.56]]]),
+    ),
+    # the direction moves one number by much more than its own size
+    "unlike": (saturating, np.array([300.0, 2e-4]), np.array([0.96, -2.71])),
+}
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_second_derivatives_are_as_exact_as_rounding_allows(name):
+    f, x, v = SECOND[name]
+    matrix = np.asarray(hessian(f, AutoAutograd(), x)).reshape(x.size, x.size)
+    along = float(np.ravel(v) @ matrix @ np.ravel(v))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = {
+            "hessian": (hessian(f, FD, x), matrix),
+            "prepared": (prepare(hessian, f, FD, x)(x), matrix),
+            "nested": (jacobian(lambda y: gradient(f, FD, y)[0], FD, x)[0], matrix),
+            "diagonal": (diagonal_hessian(f, FD, x)[0], np.diag(matrix)),
+            "hvp": (hvp(f, FD, x, v), matrix @ np.ravel(v)),
+            "second": (second_derivative(lambda t: f(x + t * v), FD, 0.0), along),
+        }
+    limits = {"nested": 1e-7, "second": 1e-8}
+    errors = {which: error(np.reshape(got, np.shape(wanted)), wanted) for which, (got, wanted) in found.items()}
+    assert not {which: e for which, e in errors.items() if e > limits.get(which, 2e-9)}
+
+
+@pytest.mark.parametrize("x", [0.05, 0.136, 0.22, 0.3])
+def test_second_differences_that_grow_as_noise_does_are_not_followed(x):
+    """f rounds terms of size 1, and its value is 0.02: rounding is 50 times what the value alone tells."""
+    offset = np.array([-0.1, -0.8], dtype=np.float32)
+
+    def f(a):
+        xp = array_namespace(a)
+        inner = xp.cos(a * 0.5) + offset
+        return xp.sum((xp.cos(inner * 1.5) + offset + offset)[..., 0])
+
+    point = np.array(x, dtype=np.float32)
+    np.testing.assert_allclose(
+        second_derivative(f, AutoFiniteDifferences(), point), second_derivative(f, AutoAutograd(), point), rtol=0.05
+    )
+
+
+# Estimates -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("x", [[1.6673128991387238, 28.937083086131686], [15.810704207435863]])
+def test_what_f_rounds_of_x_at_a_minimum_is_in_the_estimate(x):
+    x = np.array(x)
+    with recording() as record:
+        (found,) = gradient(lambda y: np.sum((y - x) ** 2), FD, x)
+    (accuracy,) = record.accuracies
+    assert np.max(np.abs(found)) <= 10 * accuracy.relative * np.max(np.abs(found))  # all of it is an error
+    assert not any(leaf.doubtful for leaf in accuracy.leaves)  # which is no more than rounding
+
+
+def test_a_value_that_a_smaller_step_contradicts_is_as_bad_as_what_that_step_misses():
+    frequency, x = 54990756.61406083, np.array([0.818])
+    with recording() as record, pytest.warns(PrecisionWarning):
+        (found,) = gradient(lambda y: np.sum(np.cos(frequency * y + 0.01643100102088857)), FD, x)
+    (accuracy,) = record.accuracies
+    wanted = -frequency * np.sin(frequency * x + 0.01643100102088857)
+    assert np.max(np.abs(found - wanted)) <= 10 * accuracy.relative * np.max(np.abs(found))

@@ -34,7 +34,6 @@ from adinterface import (
     Each,
     NotDifferentiableError,
     SecondOrder,
-    Training,
     array_namespace,
     batched,
     diagonal_hessian,
@@ -43,15 +42,13 @@ from adinterface import (
     hvp,
     jacobian,
     linearize,
-    minimize,
     prepare,
     pullback,
     pushforward,
-    torch_optim,
     tree,
-    update,
     value_and_gradient,
 )
+from adinterface.fit import Training, from_torch_optim, minimize, update
 
 each_torch_backend = pytest.mark.parametrize("backend", [AutoTorch(), AutoFiniteDifferences()], ids=["torch", "finite"])
 
@@ -586,6 +583,7 @@ def test_a_scripted_part_is_an_error_that_says_what_to_script():
             gradient(_loss, AutoTorch(), place(_as_script(nn.Linear(2, 2))))
 
 
+SCRIPTS = ["script", "trace", "loaded"]
 SCRIPTED_CALLS = {
     "one-shot": lambda f, backend, m: gradient(f, backend, m)[0],
     "prepared": lambda f, backend, m: prepare(gradient, f, backend, m)(m)[0],
@@ -600,10 +598,16 @@ SCRIPTED_CALLS = {
 
 @pytest.mark.filterwarnings("ignore:There is a performance drop")  # of a BatchNorm in TorchScript, under vmap
 @pytest.mark.parametrize(
-    "backend", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["reverse", "forward", "finite"]
+    ("backend", "how"),
+    [
+        *[pytest.param(AutoTorch(), how, id=f"reverse-{how}") for how in SCRIPTS],
+        *[pytest.param(AutoTorch(mode="forward"), how, id=f"forward-{how}") for how in SCRIPTS],
+        pytest.param(AutoFiniteDifferences(), "script", id="finite-script"),
+        # How a module was made does not matter to differences, which evaluate it some hundred times.
+        *[pytest.param(AutoFiniteDifferences(), how, id=f"finite-{how}", marks=pytest.mark.sweep) for how in SCRIPTS[1:]],
+    ],
 )
 @pytest.mark.parametrize("call", SCRIPTED_CALLS.values(), ids=SCRIPTED_CALLS)
-@pytest.mark.parametrize("how", ["script", "trace", "loaded"])
 def test_scripted_modules_are_modules(how, call, backend):
     torch.manual_seed(0)
     plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Tanh(), nn.Linear(3, 2), nn.Linear(2, 2)).double()
@@ -630,7 +634,7 @@ def test_scripted_modules_are_trained_and_have_all_but_dense_hessians():
     plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 2)).double()
     models, losses = (_as_script(copy.deepcopy(plain)), plain), []
     for model in models:
-        training = Training(lambda m, x: (m(x) ** 2).mean(), AutoTorch(), torch_optim(torch.optim.Adam, model, lr=0.05))
+        training = Training(lambda m, x: (m(x) ** 2).mean(), AutoTorch(), from_torch_optim(torch.optim.Adam, model, lr=0.05))
         losses.append([float(training(DATA)) for _ in range(5)])
         assert training.model is model
     np.testing.assert_allclose(*losses, rtol=1e-12)
@@ -709,7 +713,7 @@ def test_a_compiled_module_is_trained_and_stays_compiled():
         model = torch.compile(copy.deepcopy(plain), backend=backend)
     loss = lambda m, x: (m(x) ** 2).sum()
     optimizer = torch.optim.SGD(plain.parameters(), lr=0.1)
-    training = Training(loss, AutoTorch(), torch_optim(torch.optim.SGD, model, lr=0.1))
+    training = Training(loss, AutoTorch(), from_torch_optim(torch.optim.SGD, model, lr=0.1))
     for _ in range(4):
         optimizer.zero_grad()
         expected = loss(plain, DATA)

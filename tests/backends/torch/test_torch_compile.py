@@ -22,29 +22,24 @@ from adinterface import (
     Each,
     OutputError,
     SecondOrder,
-    Training,
     array_namespace,
     batched,
-    checkpoint,
-    cond,
-    differentiate_with,
-    fori_loop,
     gradient,
     gradient_and_hvp,
     hvp,
-    ignore_derivatives,
     jacobian,
     numpy_function,
     prepare,
     pullback,
     pushforward,
     register_node,
-    scan,
     tree,
-    update,
     value_and_gradient,
 )
 from adinterface.core.contract import late, registry
+from adinterface.fit import Training, update
+from adinterface.rules import checkpoint, differentiate_with, ignore_derivatives
+from adinterface.rules.loops import cond, fori_loop, scan
 
 TORCH = AutoTorch()
 X = torch.linspace(0.5, 1.5, 3)
@@ -127,6 +122,7 @@ def test_a_call_is_traced_in_one_graph(name):
     assert_tree(compiled(step)(X), step(X), 1e-6)
 
 
+@pytest.mark.sweep  # seconds of C++; what is traced is the same with other compilers
 def test_inductor_compiles_a_whole_training_step():
     def step(p, x):
         value, (slope, _) = value_and_gradient(lambda p, x: ((x @ p["w"] + p["b"]) ** 2).mean(), TORCH, p, Constant(x))
@@ -256,7 +252,14 @@ LEFT = {
 }
 
 
-@pytest.mark.parametrize("name", LEFT)
+#: Those that leave the graph where another entry does: torch takes a third of a second for each, so `make sweeps` has them.
+LIKE_ANOTHER = {
+    "an integer", "autograd", "differences", "two backends", "a part of a direction", "jacobian", "pushforward", "batched",
+    "update", "loops",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.sweep] * (name in LIKE_ANOTHER)) for name in LEFT])
 def test_a_call_that_cannot_be_traced_is_left_to_python_without_a_word(name):
     step = LEFT[name]
     expected = detached(step(X))

@@ -26,7 +26,6 @@ from adinterface import (
     TreeError,
     array_namespace,
     check_gradient,
-    check_neutral,
     compare,
     explain,
     gradient,
@@ -38,6 +37,7 @@ from adinterface import (
 )
 from adinterface.core.operators.facts import operations
 from adinterface.core.tree import containers, recognition
+from adinterface.tools import check_neutral
 
 X = np.array([1.0, 2.0])
 
@@ -223,10 +223,35 @@ class Result:
     aux: object
 
 
-def test_a_dataclass_for_a_value_is_not_sent_to_where_it_came_from():
+@each_backend
+def test_a_dataclass_carries_auxiliary_results(backend):
+    value, (slope,) = value_and_gradient(lambda x: Result((x * x).sum(), 2 * x), backend, X)
+    assert type(value) is Result
+    np.testing.assert_allclose(value.loss, (X * X).sum())
+    np.testing.assert_allclose(value.aux, 2 * X)
+    np.testing.assert_allclose(slope, 2 * X, rtol=1e-6)
+    fast = prepare(value_and_gradient, lambda x: Result((x * x).sum(), 2 * x), backend, X)
+    np.testing.assert_allclose(fast(X).gradient[0], 2 * X, rtol=1e-6)
+    with pytest.raises(OutputError, match=r"f must return a real scalar, but returned an? .* array of dtype"):
+        value_and_gradient(lambda x: Result(2 * x, x.sum()), backend, X)
+
+
+def test_the_scalar_of_a_registered_dataclass_is_its_first_leaf():
+    @dataclasses.dataclass
+    class Registered:
+        aux: object
+        loss: object
+
+    jax.tree_util.register_dataclass(Registered, data_fields=["loss", "aux"], meta_fields=[])
+    value, (slope,) = value_and_gradient(lambda x: Registered(aux=2 * x, loss=(x * x).sum()), AutoJax(), X)
+    np.testing.assert_allclose(value.aux, 2 * X)
+    np.testing.assert_allclose(slope, 2 * X)
+
+
+def test_a_value_that_carries_nothing_is_not_sent_to_where_it_came_from():
+    with pytest.raises(OutputError, match=r"Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass"):
+        value_and_gradient(lambda x: [x.sum(), x], AutoJax(), X)
     for made in (Result, lambda *parts: list(parts)):
-        with pytest.raises(OutputError, match=r"Auxiliary results follow the scalar in a tuple, a namedtuple or a dict"):
-            value_and_gradient(lambda x, made=made: made(x.sum(), x), AutoJax(), X)
         with pytest.raises(OutputError, match=r"For auxiliary results after the scalar use value_and_gradient"):
             gradient(lambda x, made=made: made(x.sum(), x), AutoJax(), X)
 

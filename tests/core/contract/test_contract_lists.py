@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adinterface import Backend
+from adinterface.core.contract import Backend
 from adinterface.core.contract.backend import Shortcuts
 from adinterface.core.contract.library import Library, LibraryShortcuts
 

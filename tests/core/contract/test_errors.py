@@ -31,7 +31,6 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    Backend,
     BackendError,
     Constant,
     ConversionError,
@@ -40,12 +39,9 @@ from adinterface import (
     NotDifferentiableError,
     OutputError,
     PrecisionError,
-    Pullback,
-    Pushforward,
     SecondOrder,
     array_namespace,
     check_gradient,
-    check_neutral,
     compare,
     explain,
     gradient,
@@ -57,8 +53,9 @@ from adinterface import (
     pushforward,
     value_and_gradient,
 )
-from adinterface.core.contract import registry
+from adinterface.core.contract import Backend, Pullback, Pushforward, registry
 from adinterface.core.operators.dispatch import OPERATIONS
+from adinterface.tools import check_neutral
 
 X = np.array([1.0, 2.0])
 JAX, TORCH, AUTOGRAD = AutoJax(), AutoTorch(), AutoAutograd()
@@ -152,8 +149,8 @@ _TREE = (
     "or pullback."
 )
 _BESIDE = (
-    "Auxiliary results follow the scalar in a tuple, a namedtuple or a dict, with the scalar first; for a tree of arrays "
-    "use jacobian or pullback."
+    "Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass, with the scalar first; for a tree of "
+    "arrays use jacobian or pullback."
 )
 _COMPLEX = "Return its real part or its squared modulus, or use jacobian for the derivative of a complex function."
 _SUM = "Reduce it to a scalar (a sum or a mean), or use jacobian."
@@ -516,7 +513,7 @@ def test_a_name_that_nobody_offers_is_an_error_that_lists_the_installed_ones(off
 
 def test_an_entry_point_that_is_no_backend_is_an_error(offer):
     offer(("wrong", "builtins:int", "package"))
-    message = "The entry point 'builtins:int' of backend 'wrong' is not a subclass of adinterface.Backend."
+    message = "The entry point 'builtins:int' of backend 'wrong' is not a subclass of adinterface.core.contract.Backend."
     with raises(BackendError, message):
         gradient(lambda x: x * x, _value("wrong"), 2.0)
 
@@ -885,8 +882,8 @@ def test_a_branch_on_a_value_under_jit_is_noted():
         jax.jit(lambda x: gradient(f, JAX, x))(X)
     assert notes_of(caught.value) == [
         "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array (xp.sum(x), not "
-        "float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or adinterface.cond instead of a branch on a value. "
-        "A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry after another with "
+        "float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or adinterface.loops.cond instead of a branch on a "
+        "value. A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry after another with "
         "AutoJax(chunk_size=1)."
     ]
     np.testing.assert_allclose(gradient(f, JAX, X)[0], 2 * X)

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import adinterface
-from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, Backend, SecondOrder, gradient
-from adinterface.core.contract import registry
+from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder, gradient
+from adinterface.core.contract import Backend, registry
 from adinterface.core.contract.auto import BUILT_IN
 
 VALUES = [

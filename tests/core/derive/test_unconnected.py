@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from adinterface import AutoBackend, Backend
+from adinterface import AutoBackend
 from adinterface.core import derive
+from adinterface.core.contract import Backend
 from adinterface.core.contract.backend import Aux, Linearized, Pullback, Pushforward
 from adinterface.core.contract.library import NUMPY
 

@@ -8,7 +8,6 @@ from adinterface_jax.backend import JaxBackend
 
 from adinterface import (
     AutoJax,
-    Aux,
     BackendError,
     Each,
     batched,
@@ -20,6 +19,7 @@ from adinterface import (
     value_and_jacobian,
     value_gradient_and_hessian,
 )
+from adinterface.core.contract import Aux
 from adinterface.core.contract.loops import known
 from adinterface.core.contract.packed import Packed
 

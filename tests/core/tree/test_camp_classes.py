@@ -3,7 +3,7 @@
 import importlib.util
 
 import numpy as np
-import optax as optax_library
+import optax
 import pytest
 
 from adinterface import (
@@ -13,18 +13,15 @@ from adinterface import (
     AutoTorch,
     Constant,
     NotDifferentiableError,
-    Training,
     array_namespace,
     gradient,
     jacobian,
-    minimize,
-    optax,
     prepare,
     register_node,
     tree,
-    update,
 )
 from adinterface.core.tree import recognition
+from adinterface.fit import Training, from_optax, minimize, update
 
 STEPS = 20
 X = np.random.default_rng(0).normal(size=(8, 3))
@@ -108,7 +105,7 @@ def line_loss(model, x, y):
 def test_plain_classes(name, backend):
     """Against gradient descent by hand, in 64 bits."""
     start = CLASSES[name]
-    training = Training(line_loss, backend, optax(optax_library.sgd(0.1)), start)
+    training = Training(line_loss, backend, from_optax(optax.sgd(0.1)), start)
     losses = [float(training(X, Y)) for _ in range(STEPS)]
     model, fast = start, prepare(gradient, line_loss, backend, start, Constant(X), Constant(Y))
     w, b = np.zeros(3), 0.5

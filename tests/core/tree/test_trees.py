@@ -469,7 +469,7 @@ def test_a_class_is_registered_once():
         pass
 
     assert register_node(Once, lambda node: ((), None), lambda data, children: Once()) is Once
-    message = f"{Once.__qualname__} is registered already; a class has one way to come apart."
+    message = f"{Once.__qualname__} is registered already; a class is flattened in one way."
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         register_node(Once, lambda node: ((), None), lambda data, children: Once())
 

@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from adinterface import AutoAutograd, ComposedNamespace, array_namespace
+from adinterface import AutoAutograd, array_namespace
 from adinterface.core.contract.library import NUMPY
 from adinterface.core.contract.registry import find
+from adinterface.doors.namespaces import ComposedNamespace
 from adinterface.doors.namespaces.uses import USES
 
 FUNCTIONS = ["reshape", "transpose", "concatenate", "where", "take", "matmul"]

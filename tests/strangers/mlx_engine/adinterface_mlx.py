@@ -6,7 +6,9 @@ import mlx.core as mx
 import numpy as np
 from adinterface_mlx_functions import DTYPES, KNOWN_FAILURES, OWN
 
-from adinterface import AutoBackend, Backend, ComposedNamespace, Library, Pullback, unsupported_dtype
+from adinterface import AutoBackend
+from adinterface.core.contract import Backend, Library, Pullback, unsupported_dtype
+from adinterface.doors.namespaces import ComposedNamespace
 
 mx.set_default_device(mx.cpu)  # which alone has float64
 

@@ -3,7 +3,7 @@
 import mlx.core as mx
 import numpy as np
 
-from adinterface import KnownFailure
+from adinterface.core.contract import KnownFailure
 
 DTYPES = {str(dtype).removeprefix("mlx.core."): dtype for dtype in vars(mx).values() if isinstance(dtype, mx.Dtype)}
 COMPLEX = "MLX has complex64 alone, no complex128"

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import dualnum
 import numpy as np
 
-from adinterface import NUMPY, AutoBackend, Backend, Library, Pushforward
+from adinterface import AutoBackend
+from adinterface.core.contract import NUMPY, Backend, Library, Pushforward
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import tapenum
 
-from adinterface import NUMPY, AutoBackend, Backend, Library, Pullback
+from adinterface import AutoBackend
+from adinterface.core.contract import NUMPY, Backend, Library, Pullback
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What TensorFlow cannot do, as data for the conformance table."""
 
-from adinterface import KnownFailure
+from adinterface.core.contract import KnownFailure
 
 COMPILED = "tf.function knows no numbers while it traces. AutoTensorFlow(compile=False) runs such code."
 OPERATORS = "TensorFlow promotes dtypes in its operators only, has no x.mT, and does not differentiate x**n at 0."

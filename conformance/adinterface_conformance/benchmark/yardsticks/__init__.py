@@ -1,7 +1,7 @@
 """What good users write with an engine alone: the yardsticks of the benchmark, a module for each engine.
 
 This is the one folder of the package that imports engines, since the judge of what a call costs has to use the engine
-without us. A module is found by the `name` of the backend value; somebody else's engine has none and is timed alone.
+without us. A module is found by the `name` of the backend value; another package's engine has none and is timed alone.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import importlib
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, cast
 
-#: What users bring: NumPy arrays, the engine's own arrays, Python numbers beside arrays, or models of the engine's kind.
+#: What users bring: NumPy arrays or the engine's own; in other packages' cells also numbers with arrays, or models.
 Leaf = Literal["ndarray", "native", "number", "module"]
 #: Those of the cells of this package.
-LEAVES: tuple[Leaf, ...] = ("ndarray", "native", "number")
+LEAVES: tuple[Leaf, ...] = ("ndarray", "native")
 
 Function = Callable[..., Any]
 
@@ -35,11 +35,10 @@ class Yardstick(Protocol):
         """Waits until a result of the engine's own arrays is there, and returns it; None if no call returns before."""
 
     def transform(self, leaf: Leaf, operator: str, f: Function, prepared: bool) -> Function | None:
-        """The operator as a function of x and constants; None if nobody would write that by hand.
+        """The operator as a function of x and constants; None if it is not written by hand.
 
         After x comes a tangent of x for `hvp` and `pushforward`, a cotangent of f(x) for `pullback`, whose `back` is
-        called once. leaf: what x is made of; with "number" it is a dict of one `array` and one `number`.
-        prepared: what can be done before the first call is.
+        called once. leaf: what x is made of. prepared: what can be done before the first call is.
         """
 
 

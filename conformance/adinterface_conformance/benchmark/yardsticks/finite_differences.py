@@ -18,7 +18,7 @@ wait: Callable[[Any], Any] | None = None
 
 def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
     """Central differences of f along each element; there is nothing to prepare."""
-    make = (_OF_NUMBERS if leaf == "number" else _TRANSFORMS).get(operator)
+    make = _TRANSFORMS.get(operator)
     return None if make is None else make(f)
 
 
@@ -80,25 +80,4 @@ _TRANSFORMS: dict[str, Callable[..., Any]] = {
     "value_and_gradient": _value_and_gradient,
     "jacobian": _jacobian,
     "hvp": _hvp,
-}
-
-
-def _number_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    of_arrays = _jacobian(lambda x: f({"array": x["array"], "number": x["number"].item()}))
-
-    def gradient(x: Any) -> Any:
-        found = of_arrays({"array": x["array"], "number": np.asarray(x["number"])})
-        return {"array": found["array"], "number": found["number"].item()}
-
-    return gradient
-
-
-def _number_value_and_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    gradient = _number_gradient(f)
-    return lambda x: (f(x), gradient(x))
-
-
-_OF_NUMBERS: dict[str, Callable[..., Any]] = {
-    "gradient": _number_gradient,
-    "value_and_gradient": _number_value_and_gradient,
 }

@@ -25,7 +25,7 @@ def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) 
         return None
     if leaf == "native":
         return jax.jit(make(f)) if prepared else lambda *args: make(f)(*args)
-    return _of_number(make, f, prepared) if leaf == "number" else _of_numpy(make, f, prepared)
+    return _of_numpy(make, f, prepared)
 
 
 def _of_numpy(make: Callable[..., Any], f: Callable[..., Any], prepared: bool) -> Callable[..., Any]:
@@ -43,28 +43,6 @@ def _of_numpy(make: Callable[..., Any], f: Callable[..., Any], prepared: bool) -
             return np.array(found) if isinstance(found, jax.Array) else jax.tree.map(np.array, found)
 
     return call
-
-
-def _of_number(make: Callable[..., Any], f: Callable[..., Any], prepared: bool) -> Callable[..., Any]:
-    """For a dict of one float64 array and one number; a number comes back by `.item()`."""
-    if prepared:
-        jitted = jax.jit(make(f))
-
-    def call(x: Any) -> Any:
-        with jax.enable_x64(True):
-            if prepared:
-                found = jitted(x)
-            else:
-                found = make(f)({"array": jnp.asarray(x["array"]), "number": jnp.asarray(x["number"])})
-            if isinstance(found, tuple):
-                return np.array(found[0]), _as_given(found[1])
-            return _as_given(found)
-
-    return call
-
-
-def _as_given(gradient: Any) -> Any:
-    return {"array": np.array(gradient["array"]), "number": gradient["number"].item()}
 
 
 def _jacobian(f: Callable[..., Any]) -> Callable[..., Any]:

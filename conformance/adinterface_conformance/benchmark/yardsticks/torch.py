@@ -20,9 +20,6 @@ wait: Callable[[Any], Any] | None = None
 
 def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
     """torch's own code for such leaves; there is nothing to prepare."""
-    if leaf == "number":
-        of_number = _OF_NUMBERS.get(operator)
-        return None if of_number is None else lambda x: of_number(f, x)
     of_tensors = (_OF_TENSORS if leaf == "native" else _TRANSFORMS).get(operator)
     if of_tensors is None:
         return None
@@ -144,21 +141,4 @@ _OF_TENSORS: dict[str, Callable[..., Any]] = {
     "value_and_gradient": _tensor_value_and_gradient,
     "hvp": _tensor_hvp,
     "pullback": lambda f, x, w, *constants: _pullback(f, x.detach(), w, *constants),
-}
-
-
-# A dict of an array and a number: a 0-d tensor in, `.item()` out. -----------------------------------------------------
-
-
-def _number_value_and_gradient(f: Callable[..., Any], x: Any) -> Any:
-    array = torch.from_numpy(x["array"]).requires_grad_()
-    number = torch.tensor(x["number"], dtype=array.dtype, requires_grad=True)
-    value = f({"array": array, "number": number})
-    of_array, of_number = torch.autograd.grad(value, (array, number))
-    return value.detach().numpy(), {"array": of_array.numpy(), "number": of_number.item()}
-
-
-_OF_NUMBERS: dict[str, Callable[..., Any]] = {
-    "gradient": lambda f, x: _number_value_and_gradient(f, x)[1],
-    "value_and_gradient": _number_value_and_gradient,
 }

@@ -113,7 +113,7 @@ def trained(steps: int) -> list[np.ndarray[Any, Any]]:
 
 
 #: How an optimiser is made: the name of the function, what it is given first, and its options.
-OPTIMISER: tuple[str, tuple[Any, ...], dict[str, Any]] = ("optax", (optax.adam(0.01),), {})
+OPTIMISER: tuple[str, tuple[Any, ...], dict[str, Any]] = ("from_optax", (optax.adam(0.01),), {})
 #: The optimiser is made around the model, and keeps it.
 HOLDS_MODEL = False
 #: Processes may be forked from one that has imported this module.

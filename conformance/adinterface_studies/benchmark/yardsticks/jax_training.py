@@ -57,14 +57,14 @@ def steps(auto: Any, step: Callable[..., Any]) -> Iterator[Any]:
     transform, data = optax.adam(1e-3), _data()
     native = _on_device(_model())
     yield step(
-        "MLP, Adam of Optax, JAX's arrays", _loss, _on_device(data), auto, "optax", (transform,), {}, native,
+        "MLP, Adam of Optax, JAX's arrays", _loss, _on_device(data), auto, "from_optax", (transform,), {}, native,
         lambda: _by_hand(transform, native, False), jax.block_until_ready,
     )  # fmt: skip
     yield step(
-        "MLP, Adam of Optax, NumPy arrays", _loss, data, auto, "optax", (transform,), {}, _model(),
+        "MLP, Adam of Optax, NumPy arrays", _loss, data, auto, "from_optax", (transform,), {}, _model(),
         lambda: _by_hand(transform, _model(), True), jax.block_until_ready,
     )  # fmt: skip
     yield step(
-        "the same, gradient and Optax apart", _loss, _on_device(data), auto, "optax", (transform,), {}, native,
+        "the same, gradient and Optax apart", _loss, _on_device(data), auto, "from_optax", (transform,), {}, native,
         lambda: _by_hand(transform, native, False), jax.block_until_ready, False,
     )  # fmt: skip

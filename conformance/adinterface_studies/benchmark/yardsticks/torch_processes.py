@@ -115,7 +115,7 @@ def trained(steps: int) -> list[np.ndarray[Any, Any]]:
 
 
 #: How an optimiser is made: the name of the function, what it is given first, and its options.
-OPTIMISER: tuple[str, tuple[Any, ...], dict[str, Any]] = ("torch_optim", (torch.optim.Adam,), {"lr": 0.01})
+OPTIMISER: tuple[str, tuple[Any, ...], dict[str, Any]] = ("from_torch_optim", (torch.optim.Adam,), {"lr": 0.01})
 #: The optimiser is made around the model, and keeps it.
 HOLDS_MODEL = True
 #: Processes may be forked from one that has imported this module.

@@ -43,6 +43,6 @@ def steps(auto: Any, step: Callable[..., Any]) -> Iterator[Any]:
     """An MLP of 64, 64, 10 on a batch of 128 by torch's Adam."""
     for name, backend in (("torch's Adam", auto), ("torch's Adam, torch.compile", replace(auto, compile=True))):
         yield step(
-            f"MLP, {name}", _loss, _data(), backend, "torch_optim", (torch.optim.Adam, _model()), {"lr": 1e-3}, None,
+            f"MLP, {name}", _loss, _data(), backend, "from_torch_optim", (torch.optim.Adam, _model()), {"lr": 1e-3}, None,
             partial(_by_hand, backend.compile), lambda loss: loss,
         )  # fmt: skip

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import mygrad
 import numpy as np
 
-from adinterface import NUMPY, AutoBackend, Backend, KnownFailure, Library, NotDifferentiableError, Pullback
+from adinterface import AutoBackend, NotDifferentiableError
+from adinterface.core.contract import NUMPY, Backend, KnownFailure, Library, Pullback
 
 
 @dataclass(frozen=True)

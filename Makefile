@@ -89,8 +89,9 @@ $(VENV)/.test-ready: $(VENV)/.demo-ready
 	@touch $@
 
 # TensorFlow would more than double the size of $(VENV), and its tests switch its NumPy operators on for their process.
-strangers: $(VENV)-strangers/.ready ## an engine of another package, which compiles: TensorFlow
+strangers: $(VENV)-strangers/.ready ## engines of other packages: TensorFlow, which compiles, and MLX, which does not
 	@TF_CPP_MIN_LOG_LEVEL=3 $(VENV)-strangers/bin/python -m pytest -q tests/strangers/test_tensorflow.py
+	@$(VENV)-strangers/bin/python -m pytest -q tests/strangers/test_mlx.py
 
 # What $(VENV) has is found through a path file: torch and JAX are not installed twice.
 $(VENV)-doors/.ready: $(VENV)/.test-ready pyproject.toml constraints-doors.txt
@@ -104,6 +105,6 @@ $(VENV)-strangers/.ready: $(VENV)/.test-ready constraints-strangers.txt
 	@$(BIN)/python -m venv $(VENV)-strangers
 	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 		> $$($(VENV)-strangers/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/below.pth
-	@$(VENV)-strangers/bin/python -m pip install -qq --disable-pip-version-check -c $(CONSTRAINTS) -c constraints-strangers.txt \
-		hatchling ./tests/strangers/tensorflow_engine
+	@$(VENV)-strangers/bin/python -m pip install -qq --disable-pip-version-check -c constraints-strangers.txt \
+		hatchling ./tests/strangers/tensorflow_engine ./tests/strangers/mlx_engine
 	@touch $@

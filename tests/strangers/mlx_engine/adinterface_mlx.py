@@ -58,7 +58,7 @@ class MlxBackend(Backend):
         def back(cotangents):
             if len(outputs) == 1 and outputs[0].ndim == 0:
                 return tuple([cotangents[0] * slope for slope in slopes])
-            return tuple(mx.vjp(lambda *leaves: list(function(*leaves)[0]), leaves, list(cotangents))[1])
+            return tuple(mx.vjp(lambda *leaves: [1 * y for y in function(*leaves)[0]], leaves, list(cotangents))[1])
 
         return Pullback(outputs, aux, back)
 

@@ -102,7 +102,11 @@ def noise_shown(slopes: Array, rounding: Array, powers: Array) -> Array:
     """
     size, change = np.abs(slopes), np.abs(slopes) * powers
     last = change[:, -2:].max(axis=1)
-    grows = (size[:, -2:].max(axis=1) > GROWN * size[:, -3]) & (last > change[:, -3] / GROWN)
+    largest = size[:, -2:].max(axis=1)
+    grows = (largest > GROWN * size[:, -3]) & (last > change[:, -3] / GROWN)
+    grows &= (
+        np.abs(slopes[:, -2] - slopes[:, -1]) > largest / 4
+    )  # beyond the length scale of f large steps differ, but these agree
     return np.where(grows & (last < ROUNDINGS * (rounding * powers)[:, -1]), last, 0.0)
 
 

@@ -328,6 +328,18 @@ def test_second_differences_that_grow_as_noise_does_are_not_followed(x):
     )
 
 
+def test_second_differences_beyond_the_length_scale_of_f_do_not_make_the_near_ones_noise():
+    x = np.array([-0.8, 1.4, 1.0, -0.4, -0.6, -0.8], dtype=np.float32)
+    v = np.array([0.68, 0.98, -0.43, 0.44, 0.22, 0.66], dtype=np.float32)
+
+    def f(a):
+        xp = array_namespace(a)
+        squares = xp.log1p(a**2)
+        return xp.sum(xp.exp(-squares * squares)) + xp.sum(squares)
+
+    np.testing.assert_allclose(hvp(f, AutoFiniteDifferences(), x, v), hvp(f, AutoAutograd(), x, v), atol=5e-3)
+
+
 # Estimates -----------------------------------------------------------------------------------------------------------
 
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 import numpy as np
-from adinterface_mlx_functions import DTYPES, KNOWN_FAILURES, OWN
+from adinterface_mlx_functions import DTYPES, KNOWN_FAILURES, OWN, require
 
 from adinterface import AutoBackend
-from adinterface.core.contract import Backend, Library, Pullback, unsupported_dtype
+from adinterface.core.contract import Backend, Library, Pullback
 from adinterface.doors.namespaces import ComposedNamespace
 
 mx.set_default_device(mx.cpu)  # which alone has float64
@@ -34,8 +34,7 @@ class MlxLibrary(Library):
 
     def asarray(self, x, *, dtype=None, like=None, copy=False):
         name = dtype or (self.dtype(x) if isinstance(x, mx.array) else np.asarray(x).dtype.name)
-        if name not in DTYPES:
-            raise unsupported_dtype(name, "MLX", DTYPES)
+        require(name)
         return x.astype(DTYPES[name]) if isinstance(x, mx.array) else mx.array(np.array(x, name), DTYPES[name])
 
     def namespace(self, x):

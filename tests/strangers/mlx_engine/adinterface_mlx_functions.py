@@ -3,6 +3,7 @@
 import mlx.core as mx
 import numpy as np
 
+from adinterface import unsupported_dtype
 from adinterface.core.contract import KnownFailure
 
 DTYPES = {str(dtype).removeprefix("mlx.core."): dtype for dtype in vars(mx).values() if isinstance(dtype, mx.Dtype)}
@@ -41,6 +42,11 @@ LINKS = {
 KNOWN_FAILURES = tuple(
     KnownFailure(scenario, check, reason, LINKS[reason]) for reason, places in FAILURES.items() for scenario, check in places
 )
+
+
+def require(name):
+    if name not in DTYPES:
+        raise unsupported_dtype(name, "MLX", DTYPES)
 
 
 def exact(value, slope):

@@ -3,8 +3,7 @@
 import mlx.core as mx
 import numpy as np
 
-from adinterface import unsupported_dtype
-from adinterface.core.contract import KnownFailure
+from adinterface.core.contract import KnownFailure, unsupported_dtype
 
 DTYPES = {str(dtype).removeprefix("mlx.core."): dtype for dtype in vars(mx).values() if isinstance(dtype, mx.Dtype)}
 COMPLEX = "MLX has complex64 alone, no complex128"

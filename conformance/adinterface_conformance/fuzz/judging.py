@@ -19,7 +19,7 @@ from ..checks import CHECKS
 from ..laws import Models
 from ..trees import array_dtype_of, assert_close, floating, is_floating, is_number, leaves_inside, nodes, numbers_of
 from .reference import NotSmooth, along
-from .trial import Call, Trial
+from .trial import Call, Trial, native_library
 
 #: By bits: what an exact engine may be off, relative to the sizes that take part.
 _EXACT = {64: 1e-8, 32: 4e-3, 16: 0.3}
@@ -62,7 +62,9 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
     """
     try:
         case = trial.case(call)
-    except PrecisionError:  # the engine has no arrays of a dtype of the trial
+    except PrecisionError:
+        if not _lacks_a_dtype(trial, call):
+            raise
         return Judgement([], 0, None, refused=True)
     models = {part: laws.models_of(case, part) for part in case.forms}
     allowed = rtol(trial, call)
@@ -104,7 +106,7 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
 def _documented(error: Exception, trial: Trial, call: Call) -> bool:
     """Whether a refusal is right: what it names cannot be differentiated, or not exactly, there."""
     if isinstance(error, PrecisionError):  # differences that say that they cannot, and engines without the dtype
-        return not _exact(call) or "nothing is narrowed silently" in str(error)
+        return not _exact(call) or _lacks_a_dtype(trial, call)
     if isinstance(error, ConversionError):  # an engine without rules, and code outside of it
         return "no way to be told its derivative" in str(error)
     if isinstance(error, AttributeError):  # a function that the engine does not have
@@ -116,6 +118,19 @@ def _documented(error: Exception, trial: Trial, call: Call) -> bool:
         refused = isinstance(error, RuleError) or "RuleError: " in str(error)  # the second, where an engine calls back
         return (refused and "it captures" in str(error)) or any("capture" in note for note in notes)
     return isinstance(error, NumpyCodeError) and trial.program.deep
+
+
+def _lacks_a_dtype(trial: Trial, call: Call) -> bool:
+    """Whether the engine has no arrays of a dtype of the trial: an empty array of it is refused, too."""
+    library = native_library(call.backend)
+    if library is None:
+        return False
+    try:
+        for dtype in set(_dtypes(trial)):
+            library.asarray(np.zeros(0, dtype))
+    except PrecisionError:
+        return True
+    return False
 
 
 def _failed(compare: Callable[[], None]) -> str | None:
@@ -136,12 +151,16 @@ def _exact(call: Call) -> bool:
 
 def rtol(trial: Trial, call: Call) -> float:
     """The relative tolerance: by the narrowest dtype that takes part."""
-    everything = [leaf for _, leaf in leaves_inside((trial.program.args, dict(trial.program.kwargs)), "")]
-    dtypes = [str(x.dtype) for x in trial.point] + [
-        array_dtype_of(x) for x in everything if is_floating(x) and hasattr(x, "dtype")
-    ]
+    dtypes = _dtypes(trial)
     narrowest = min([np.finfo(dtype).bits for dtype in dtypes], default=64)
     return tolerance(call.backend, trial.operation.order, _EXACT[min(narrowest, 64)], dtypes)
+
+
+def _dtypes(trial: Trial) -> list[str]:
+    everything = [leaf for _, leaf in leaves_inside((trial.program.args, dict(trial.program.kwargs)), "")]
+    return [str(x.dtype) for x in trial.point] + [
+        array_dtype_of(x) for x in everything if is_floating(x) and hasattr(x, "dtype")
+    ]
 
 
 # Comparing -----------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 Imports NumPy and nothing else of this package. The names here are public: engines of other packages import them.
 """
 
+from .auto import AutoBackend
 from .backend import Aux, Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward, Shortcuts
 from .library import NUMPY, Library, unsupported_dtype
 from .loops import Loops
@@ -11,6 +12,7 @@ from .rules import Point
 
 __all__ = [
     "NUMPY",
+    "AutoBackend",
     "Aux",
     "Backend",
     "FlatFunction",

@@ -7,8 +7,7 @@ import numpy as np
 import tensorflow as tf
 from adinterface_tensorflow_failures import KNOWN_FAILURES
 
-from adinterface import AutoBackend
-from adinterface.core.contract import Backend, Library, Point, Pullback
+from adinterface.core.contract import AutoBackend, Backend, Library, Point, Pullback
 from adinterface.doors.namespaces import ComposedNamespace
 
 

@@ -27,6 +27,7 @@ class TensorFlowLibrary(Library):
     mutable = False
     thread = threading.local()
     stopped = staticmethod(tf.stop_gradient)
+    namespace = staticmethod(lambda x: NAMESPACE)
 
     def dtype(self, x):
         return x.dtype.name
@@ -47,9 +48,6 @@ class TensorFlowLibrary(Library):
         if isinstance(x, tf.Tensor):
             return x if dtype in (None, x.dtype.name) else tf.cast(x, dtype)
         return tf.constant(np.asarray(x, dtype))
-
-    def namespace(self, x):
-        return NAMESPACE
 
     def outside(self, function, arrays, example):
         results = tf.nest.flatten(tf.numpy_function(lambda *xs: function(*xs), arrays, [y.dtype for y in example()]))

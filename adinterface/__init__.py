@@ -80,13 +80,28 @@ _LATER = {
     "tree": "fit",
 }
 
+#: The public modules, and where each is.
+_NAMED = {
+    "fit": "fit",
+    "loops": "rules.loops",
+    "rules": "rules",
+    "sparse": "sparse",
+    "tools": "tools",
+    "core.contract": "core.contract",
+}
+
 
 def __getattr__(name: str) -> _Any:
-    """Tools, trees, solvers and optimisers are loaded at first use."""
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Tools, trees, solvers and optimisers are loaded at first use. An error names the module that has the name."""
     from importlib import import_module
 
+    if name not in _LATER:
+        missing = f"module {__name__!r} has no attribute {name!r}"
+        for place, path in _NAMED.items():
+            if not name.startswith("_") and name in import_module(f"{__name__}.{path}").__all__:
+                missing += f". It is {__name__}.{place}.{name}"
+                break
+        raise AttributeError(missing)
     module = _LATER[name]
     return getattr(import_module(f"{__name__}.{module}"), name) if module else import_module(f"{__name__}.{name}")
 

@@ -18,7 +18,17 @@ from adinterface_conformance.fuzz.run import fuzz
 from adinterface_conformance.fuzz.trial import Call, Trial
 from backends_table import BACKENDS, assert_tree, each_engine
 
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, array_namespace, gradient, hvp
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    PrecisionError,
+    array_namespace,
+    gradient,
+    hvp,
+)
 from adinterface.core.operators.facts import operation_of_name
 
 # Right engines -------------------------------------------------------------------------------------------------------
@@ -418,3 +428,13 @@ def test_arrays_of_an_engine_are_tried_too():
         assert str(x["a"].dtype).endswith("float64")
         assert x["n"] == 2
         assert array_namespace(x["b"].value) is array_namespace(x["a"])
+
+
+def test_a_refused_dtype_is_documented_only_where_the_engine_lacks_it(monkeypatch, capsys):
+    def refused(self, function, leaves, **options):
+        raise PrecisionError("autograd has no float64, and nothing is narrowed silently.")
+
+    monkeypatch.setattr(AutogradBackend, "gradient", refused)
+    monkeypatch.setattr(AutogradBackend, "pullback", refused)
+    assert main(["fuzz", "--programs", "8", "--seed", "3", "--backend", "AutoAutograd"]) == 1
+    assert "raises PrecisionError" in capsys.readouterr().out

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import adinterface
+
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "adinterface"
 CONFORMANCE = ROOT / "conformance" / "adinterface_conformance"
@@ -321,3 +323,28 @@ def test_arrays_of_an_engine_that_is_already_loaded_are_recognised_whatever_the_
                      "g, = adinterface.gradient(lambda x: (x * x).sum(), adinterface.AutoFiniteDifferences(), torch.ones(2)); "
                      "assert type(g) is torch.Tensor")  # fmt: skip
     assert "jax" not in loaded
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("minimize", "fit"),
+        ("scan", "loops"),
+        ("root", "rules"),
+        ("sparsity", "sparse"),
+        ("check_rule", "tools"),
+        ("Backend", "core.contract"),
+    ],
+)
+def test_a_name_of_a_module_is_told_where_it_is(name, place):
+    with pytest.raises(
+        AttributeError, match=rf"^module 'adinterface' has no attribute '{name}'\. It is adinterface\.{place}\.{name}$"
+    ):
+        getattr(adinterface, name)
+    assert functools.reduce(getattr, f"{place}.{name}".split("."), adinterface) is not None
+
+
+def test_a_name_that_is_nowhere_is_an_attribute_error():
+    with pytest.raises(AttributeError, match=r"^module 'adinterface' has no attribute 'gradeint'$"):
+        getattr(adinterface, "gradeint")  # noqa: B009 - a misspelt name is the point
+    assert not hasattr(adinterface, "__wrapped__")

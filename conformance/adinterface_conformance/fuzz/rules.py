@@ -321,7 +321,7 @@ STATIC: tuple[Rule, ...] = (
         for text, fits in (
             ("xp.flip({0}, axis=0) * {0} if {1} == 2 else {0} * {0}[0]", integer),
             ("{0}[-1] if {1} > 1 else xp.sum({0}, axis=0)", integer),
-            ("xp.sum({0}, axis=0, keepdims={1})", truth),
+            ("xp.reshape(xp.sum({0}, axis=0, keepdims={1}), (-1,))", truth),  # of one shape, which later statements need
             ("{0} * {0}[0] if {1} == 'text' else xp.cumulative_sum({0}, axis=0)", word),
         )
     ],
@@ -358,7 +358,7 @@ CAPTURED: tuple[Rule, ...] = (
             "made = rule(lambda y, p: y * p)\n"
             "made.pushforward(lambda tangents, v, y, p: tangents[0] * {1} + tangents[1] * y)\n{n} = made({0}, {1})",
             "{n} = scalar_rule(lambda y: y * {1}, lambda v, y: {1} + 0.0 * y)({0})",
-            "{n} = scalar_rule(lambda y: xp.sin(y), lambda v, y: xp.cos(y) * {1} / {1})({0})",
+            "{n} = scalar_rule(lambda y: xp.sin(y), lambda v, y: xp.cos(y) * (1 + {1}) - xp.cos(y) * {1})({0})",
             "{n} = checkpoint(lambda y: xp.sin(y) * {1})({0})",
         )
     ],

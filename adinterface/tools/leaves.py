@@ -62,7 +62,7 @@ def _native(structure: Structure, arg: Any) -> Iterator[Any]:
     if structure is DIFFERENTIATED:
         yield arg
     elif isinstance(structure, Node) and structure.type is not CONSTANT:
-        for child, inner in zip(structure.inner(), structure.type.flatten(arg)[0]):
+        for child, inner in zip(structure.inner, structure.type.flatten(arg)[0]):
             yield from _native(child, inner)
 
 
@@ -78,5 +78,5 @@ def _replaced(structure: Structure, arg: Any, leaves: Iterator[Any]) -> Any:
     if not isinstance(structure, Node) or structure.type is CONSTANT:
         return arg
     children, data = structure.type.flatten(arg)
-    replaced = [_replaced(one, inner, leaves) for one, inner in zip(structure.inner(), children)]
+    replaced = [_replaced(one, inner, leaves) for one, inner in zip(structure.inner, children)]
     return structure.type.unflatten(data, [*holder_of(structure.type, arg, children), *replaced])

@@ -100,7 +100,7 @@ def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str
                 f"Each(...). Stack the parameters as a dict, Each(dict), and call the object with them inside f."
             )
         yield path, False
-    for key, child in zip(structure.keys(), structure.inner()):
+    for key, child in zip(structure.keys(), structure.inner):
         yield from _marked(child, path + key, marked)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import repeat
-from operator import call
+from operator import call, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,17 +128,18 @@ class Entrance:
     """The conversion of some slots: from the values of all slots to the engine's arrays of these."""
 
     def __init__(self, library: Library | None, enters: Sequence[Enter], places: Sequence[int]):
-        self.enters, self.places = enters, places
-        #: The remaining slots are not converted.
-        self.converted = [n for n, enter in enumerate(enters) if enter is not as_it_is]
-        same = len({enters[n] for n in self.converted}) == 1 and len(self.converted) == len(enters)
+        self.enters = enters
+        #: Takes these slots out of all; one slot gives its value alone.
+        self.chosen = itemgetter(*places) if places else None
+        self.as_they_are = all(enter is as_it_is for enter in enters)
+        same = len(set(enters)) == 1 and not self.as_they_are
         self.enter_all = library.enter_all(enters[0]) if library is not None and same else None
 
     def __call__(self, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
-        if not self.enters:
+        if self.chosen is None:
             return ()
-        leaves = tuple([values[n] for n in self.places])
-        if not self.converted:
+        leaves = self.chosen(values) if len(self.enters) > 1 else (self.chosen(values),)
+        if self.as_they_are:
             return leaves
         at_once = None if self.enter_all is None else self.enter_all(leaves, taken)
         return tuple(map(call, self.enters, leaves, repeat(taken))) if at_once is None else at_once

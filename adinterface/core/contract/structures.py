@@ -119,26 +119,24 @@ DIFFERENTIATED, CARRIED = LeafSpec(True), LeafSpec(False)
 class Node(Structure):
     """A container: its type, the data that the type needs to build it again, and its class."""
 
-    __slots__ = ("_keys", "children", "cls", "data", "differentiated", "flat", "type")
+    __slots__ = ("_keys", "children", "cls", "data", "differentiated", "flat", "inner", "type")
 
     def __init__(self, node_type: NodeType, data: Any, children: Sequence[Structure], cls: type):
         self.type, self.data, self.children, self.cls = node_type, data, tuple(children), cls
-        #: Whether every child is a leaf; whether each child has a gradient, apart from a held node's own object.
+        #: The children; those of a held node without the object itself in front.
+        self.inner = self.children[1:] if node_type.held else self.children
+        #: Whether every child is a leaf, and whether each of `inner` has a gradient.
         self.flat = _LEAVES.issuperset(self.children)
-        self.differentiated = _DIFFERENTIATED.issuperset(self.inner())
+        self.differentiated = _DIFFERENTIATED.issuperset(self.inner)
         self._keys: list[str] | None = None
 
     def with_children(self, children: Sequence[Structure]) -> Node:
         return Node(self.type, self.data, children, self.cls)
 
-    def inner(self) -> tuple[Structure, ...]:
-        """The children; those of a held node without the object itself in front."""
-        return self.children[1:] if self.type.held else self.children
-
     def keys(self) -> list[str]:
-        """For each of these children the last part of its path."""
+        """For each of `inner` the last part of its path."""
         if self._keys is None:
-            self._keys = self.type.paths(self.data, len(self.inner()))
+            self._keys = self.type.paths(self.data, len(self.inner))
         return self._keys
 
     def build(self, leaves: Iterator[Any]) -> Any:
@@ -149,11 +147,10 @@ class Node(Structure):
     def gradient(self, gradients: Iterator[Any], holders: Iterator[Any]) -> Any:
         if self.type is CONSTANT:
             return None
-        inner = self.inner()
         if self.differentiated:
-            children = [*islice(gradients, len(inner))]
+            children = [*islice(gradients, len(self.inner))]
         else:
-            children = [child.gradient(gradients, holders) for child in inner]
+            children = [child.gradient(gradients, holders) for child in self.inner]
         if self.type.held:
             itself = self.children[0]
             children.insert(0, itself.value if type(itself) is Static else next(holders))
@@ -166,7 +163,7 @@ class Node(Structure):
         if self.type is CONSTANT:
             yield path, self
             return
-        for key, child in zip(self.keys(), self.inner()):
+        for key, child in zip(self.keys(), self.inner):
             yield from child.places(path + key)
 
     def nodes(self) -> Iterator[Node]:

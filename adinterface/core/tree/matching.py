@@ -40,7 +40,7 @@ class Matcher(ABC):
             return
         keys = structure.keys()
         parts = [None] * len(keys) if other is None and self.optional else self.parts(structure, keys, other, path)
-        for child, key, part in zip(structure.inner(), keys, parts):
+        for child, key, part in zip(structure.inner, keys, parts):
             yield from self.walk(child, part, path + key)
 
     def parts(self, node: Node, keys: Sequence[str], other: Any, path: str) -> Sequence[Any]:

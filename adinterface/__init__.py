@@ -31,7 +31,6 @@ from .core.contract.errors import (
     TreeError,
     UnrolledWarning,
 )
-from .core.operators.batched import batched
 from .core.operators.derivative import (
     ValueAndDerivative,
     ValueDerivativeAndSecondDerivative,
@@ -58,9 +57,11 @@ from .core.tree import Constant, Duplicated, Each, register_node
 from .numpy_code import numpy_function
 from .rules import array_namespace, loops, rule
 from .sparse import AutoSparse
+from .spread.batched import batched
+from .spread.batched import batched_kind as _batched_kind
 
-#: What extensions add to the core: the operations on some backend values, and what it calls by name.
-_extend(sparse.EXTENSION, _spread.EXTENSION, **_doors.ENTRIES)
+#: What extensions add to the core: operations on some backend values, operators around operators, and what it calls by name.
+_extend(sparse.EXTENSION, _spread.EXTENSION, around={batched: _batched_kind}, **_doors.ENTRIES)
 
 if _TYPE_CHECKING:
     from . import fit as fit

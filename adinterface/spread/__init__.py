@@ -1,4 +1,4 @@
-"""Jacobians and batched calls in parts, on the workers of an executor or on several devices.
+"""`batched`, an operator over a leading axis; Jacobians and batched calls in parts, on workers or on several devices.
 
 It may import core.
 """

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 from ..core import derive
-from ..core.call.batched import BatchedPlan
 from ..core.call.call import Call
 from ..core.call.output import Function
 from ..core.call.plan import Plan
@@ -22,7 +21,6 @@ from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Aux
 from ..core.contract.library import Library
 from ..core.contract.workers import PIECES, Outside, Task, run_all
-from ..core.operators.batched import Batched, BatchedKind
 from ..core.operators.dispatch import operation_of
 from ..core.operators.evaluate import evaluate
 from ..core.operators.jacobian import JacobianOperation, ValueAndJacobianOperation
@@ -30,6 +28,8 @@ from ..core.operators.operation import Operation, Results
 from ..core.operators.run import run
 from ..core.operators.second_order import first_order
 from ..core.tree import CONSTANT, EACH, Constant, Node, Structure, apart, handler_of, rebuild
+from .batched import Batched, BatchedKind
+from .batched_call import BatchedPlan
 
 
 def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:

@@ -1,6 +1,6 @@
 """What people do with operators: compare backends, check gradients and neutral code, explain a call.
 
-It may import core and rules. Nothing imports it.
+It may import core, rules and spread. Nothing imports it.
 """
 
 from .check_gradient import GradientCheck, check_gradient

@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.call.batched import BatchedPlan
 from ..core.call.messages import places_of
 from ..core.call.passages import Slot
 from ..core.call.plan import Plan
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
-from ..core.operators.batched import BatchedKind, batched, batched_kind
 from ..core.operators.dispatch import require_call
 from ..core.operators.run import run
+from ..spread.batched import BatchedKind, batched, batched_kind
+from ..spread.batched_call import BatchedPlan
 
 
 @dataclass(frozen=True)

@@ -3,35 +3,22 @@
 Works on native arrays only. May import the contract.
 """
 
-from ..contract.arrays import full_like, library_of
 from ..contract.record import note_step
 from .jacobians import from_parts, gradient, jacobian, part_of_columns, part_of_rows
 from .primitives import back_stacked, linearize, pullback, push_stacked, pushforward
-from .second_order import (
-    DerivativeFunction,
-    GradientFunction,
-    derivative,
-    hessian,
-    hessian_diagonal,
-    hessian_map,
-    hvp,
-    second_derivative,
-)
+from .second_order import GradientFunction, derivative, hessian, hessian_diagonal, hessian_map, hvp, second_derivative
 
 __all__ = [
-    "DerivativeFunction",
     "GradientFunction",
     "back_stacked",
     "derivative",
     "from_parts",
-    "full_like",
     "gradient",
     "hessian",
     "hessian_diagonal",
     "hessian_map",
     "hvp",
     "jacobian",
-    "library_of",
     "linearize",
     "note_step",
     "part_of_columns",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 from ..call.messages import describe, require_function
 from ..contract import late
 from ..contract.auto import AutoBackend
 from .operation import Operation
+
+T = TypeVar("T")
 
 #: Makes the operation for a backend value: a class of operations, or a wrapper of one.
 Kind = Callable[[AutoBackend], Operation]
@@ -30,16 +33,22 @@ class Extension(NamedTuple):
         return make(kind, auto)
 
 
+#: Takes an operator around an operator apart: from the caller for messages, the inner operator, the arguments behind it and the
+#: keywords to the kind, f, the backend and the arguments behind that.
+Around = Callable[[str, Any, tuple[Any, ...], dict[str, Any]], tuple[Kind, Callable[..., Any], Any, tuple[Any, ...]]]
+
 _extensions: list[Extension] = []
+_around: dict[Any, Around] = {}
 
 
-def extend(*extensions: Extension, **entries: str) -> None:
+def extend(*extensions: Extension, around: Mapping[Any, Around] = MappingProxyType({}), **entries: str) -> None:
     """Register extensions. The first one that applies to a backend value makes its operations.
 
-    entries: other functions of extensions that the core calls, `"module:name"` by name; each becomes an attribute of
-    `contract.late`.
+    around: operators around an operator. entries: other functions of extensions that the core calls, `"module:name"` by name;
+    each becomes an attribute of `contract.late`.
     """
     _extensions.extend(extensions)
+    _around.update(around)
     late.ENTRIES.update(entries)
     _cached_operation.cache_clear()
 
@@ -66,7 +75,7 @@ def require_operator(caller: str, operator: Any) -> type[Operation]:
 
     caller: the calling tool and its arguments, for the message.
     """
-    kind = _kind_of(operator)
+    kind = _entry(OPERATIONS, operator)
     if kind is not None:
         return kind
     names = sorted(operation.name for operation in OPERATIONS.values())
@@ -83,13 +92,18 @@ def require_operator(caller: str, operator: Any) -> type[Operation]:
 def require_call(caller: str, operator: Any, f: Any) -> None:
     """As `require_operator`, for tools that take any function with an operator's call signature; f must be a function, not an
     operator, which it is if the two were exchanged."""
-    if not callable(operator) or _kind_of(f) is not None:
+    if not callable(operator) or _entry(OPERATIONS, f) is not None:
         require_operator(caller, operator)
     require_function(caller.partition("(")[0], f)
 
 
-def _kind_of(operator: Any) -> type[Operation] | None:
+def around_of(operator: Any) -> Around | None:
+    """What takes an operator around an operator apart; None for anything else."""
+    return _entry(_around, operator)
+
+
+def _entry(table: Mapping[Any, T], operator: Any) -> T | None:
     try:
-        return OPERATIONS.get(operator)
+        return table.get(operator)
     except TypeError:  # it cannot be hashed
         return None

@@ -16,8 +16,7 @@ from ..contract.cache import Cache
 from ..contract.nodes import Unkeyed
 from ..contract.tracing import door, tracing, untraced
 from ..tree import Duplicated
-from .batched import batched, batched_kind
-from .dispatch import Kind, operation_of, require_operator
+from .dispatch import Kind, around_of, operation_of, require_operator
 from .evaluate import specialized
 from .operation import Operation
 from .specialization import CompiledSpecialization, Specialization, key_of
@@ -54,9 +53,10 @@ def prepare(
     array([2., 6.])
     """
     kind: Kind
-    if operator is batched:
-        caller = "prepare(batched, operator, f, backend, ...)"
-        kind, f, backend, example_args = batched_kind(caller, f, (backend, *example_args), kwargs)
+    around = around_of(operator)
+    if around is not None:
+        caller = f"prepare({operator.__name__}, operator, f, backend, ...)"
+        kind, f, backend, example_args = around(caller, f, (backend, *example_args), kwargs)
     else:
         kind = require_operator("prepare(operator, f, backend, *example_args)", operator)
         require_function("prepare", f)

@@ -6,15 +6,15 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..contract.arrays import full_like, library_of, library_of_array
-from ..contract.backend import Arrays
-from ..contract.errors import TreeError
-from ..contract.library import PYTHON
-from ..derive.basis import namespace_of, zero_entry
-from ..tree import DUPLICATED, EACH, Each, Leaf, Node, Structure, flatten_argument, is_promoted
-from .call import Call
-from .cotangents import Match, require_one_each
-from .plan import Plan, holds
+from ..core.call.call import Call
+from ..core.call.cotangents import Match, require_one_each
+from ..core.call.plan import Plan, holds
+from ..core.contract.arrays import full_like, library_of, library_of_array
+from ..core.contract.backend import Arrays
+from ..core.contract.errors import TreeError
+from ..core.contract.library import PYTHON
+from ..core.derive.basis import namespace_of, zero_entry
+from ..core.tree import DUPLICATED, EACH, Each, Leaf, Node, Structure, flatten_argument, is_promoted
 
 _ANOTHER = "There is one axis; for another, call batched inside f."
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.arrays import full_like, library_of
-from ..contract.backend import Arrays, Aux, Backend, Randomness
-from ..contract.errors import BackendError, OutputError
-from ..contract.packed import Packed
-from ..contract.record import note_step
-from ..derive.basis import SEED_BYTES, stack_of, zero_entry
-from ..tree import structure_key
-from .call import Call
-from .output import ALONE, OutputStructure
+from ..core.call.call import Call
+from ..core.call.output import ALONE, OutputStructure
+from ..core.contract.arrays import full_like, library_of
+from ..core.contract.backend import Arrays, Aux, Backend, Randomness
+from ..core.contract.errors import BackendError, OutputError
+from ..core.contract.packed import Packed
+from ..core.contract.record import note_step
+from ..core.derive.basis import SEED_BYTES, stack_of, zero_entry
+from ..core.tree import structure_key
 
 #: Tuples and lists of native arrays and `Aux`.
 Results = Any

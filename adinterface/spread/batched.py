@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-from ..call.batched import BatchedCall, BatchedPlan, no_each
-from ..call.call import Call
-from ..call.entries import for_each, with_axis
-from ..call.messages import require_function
-from ..call.output import Function
-from ..call.plan import Plan
-from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
-from ..contract.tracing import untraced
-from .dispatch import operation_of, require_operator
-from .operation import Compiled, Compute, Operation, Results, SecondOrderOperation
-from .run import run
-from .typed import typed
+from ..core.call.call import Call
+from ..core.call.messages import require_function
+from ..core.call.output import Function
+from ..core.call.plan import Plan
+from ..core.contract.auto import AutoBackend
+from ..core.contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
+from ..core.contract.tracing import untraced
+from ..core.operators.dispatch import operation_of, require_operator
+from ..core.operators.operation import Compiled, Compute, Operation, Results, SecondOrderOperation
+from ..core.operators.run import run
+from ..core.operators.typed import typed
+from .batched_call import BatchedCall, BatchedPlan, no_each
+from .entries import for_each, with_axis
 
 if TYPE_CHECKING:
-    from . import signatures
+    from ..core.operators import signatures
 
 
 @typed["signatures.BatchedOperator"]()

@@ -82,6 +82,12 @@ NOTES = [
     ),
     Note(
         RuntimeError,
+        "view_as_real is only supported for complex tensors",
+        "torch's forward mode gives c - x, of a complex number c and a real tensor x, a real tangent, which has no imaginary "
+        "part. Write -x + c, or differentiate in reverse, with AutoTorch().",
+    ),
+    Note(
+        RuntimeError,
         "ZeroTensors are immutable",
         "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels "
         "of forward mode. Take the inner derivative with adinterface, write y = y + x * x for y += x * x, or take one "

@@ -492,6 +492,20 @@ def test_writing_in_place_inside_forward_mode_of_torchs_own_is_noted():
     ]
 
 
+def test_a_real_tangent_of_a_complex_difference_is_noted():
+    def f(x):
+        xp = array_namespace(x)
+        return xp.sum(xp.imag((0.3 + 1j) - x * x) ** 2)
+
+    with pytest.raises(RuntimeError, match="view_as_real") as caught:
+        gradient(f, FORWARD, X)
+    assert caught.value.__notes__ == [
+        "torch's forward mode gives c - x, of a complex number c and a real tensor x, a real tangent, which has no imaginary "
+        "part. Write -x + c, or differentiate in reverse, with AutoTorch()."
+    ]
+    assert_tree(gradient(f, AutoTorch(), X), (0.0 * X,))
+
+
 def test_what_torch_cannot_batch_in_place_is_noted():
     """Such an f has one level of forward mode at a time, or one tangent after another."""
 

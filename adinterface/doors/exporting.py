@@ -51,7 +51,7 @@ def _specified(leaf: Leaf) -> Any:
 def _owned(structure: Structure) -> Structure:
     """A structure that holds no object of the caller."""
     return structure.fold(
-        lambda place: place, lambda node, children: Node(node.type, node.type.own(node.data), children, node.cls)
+        lambda place: place, lambda node, children: Node(node.type, node.type.snapshot(node.data), children, node.cls)
     )
 
 

@@ -15,7 +15,7 @@ from ..core.contract.rules import Arrays, Point
 from ..core.tree import Constant, Leaf, Node, Static, Structure, build_gradient, flatten
 from . import captured
 from .definition import Definition
-from .matching import Match, zeros_like
+from .matching import RuleMatch, zeros_like
 
 #: Where the value of a place in the arguments comes from.
 _LEAF, _CARRIED, _CONSTANT, _STATIC = range(4)
@@ -231,7 +231,7 @@ class Application:
         structure = self._form[0]
         cotangent = cotangents[0] if structure is tree.DIFFERENTIATED else build_gradient(structure, iter(cotangents))
         given = self._derivative(self._rule.back, cotangent, point, args, words)
-        match = Match(self.library, self.name, "pullback", self._expected(point))
+        match = RuleMatch(self.library, self.name, "pullback", self._expected(point))
         match.arguments(self._rule, self._structures, given)
         if self._bare:
             return tuple(match.arrays)
@@ -242,7 +242,7 @@ class Application:
         args, words = self._arguments(point.leaves, point.carried)
         given = self._derivative(self._rule.push, self._tangents(tangents), point, args, words)
         assert self._form is not None
-        match = Match(self.library, self.name, "pushforward", iter(point.outputs))
+        match = RuleMatch(self.library, self.name, "pushforward", iter(point.outputs))
         match.read(self._form[0], given, "value")
         return tuple(match.arrays)
 

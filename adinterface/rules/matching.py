@@ -19,7 +19,7 @@ def zeros_like(array: Any) -> Any:
     return type(array)(0) if library is PYTHON else library.namespace(array).zeros_like(array)
 
 
-class Match(Matcher):
+class RuleMatch(Matcher):
     """Collects an array for each differentiated leaf of structures from trees of the same structure; None anywhere is zero.
 
     expected: what each collected array must resemble in shape and dtype, in order.
@@ -150,4 +150,4 @@ def _children(structure: Structure) -> int | None:
     return len(structure.children) if isinstance(structure, Node) and structure.cls is tuple else None
 
 
-__all__ = ["Match", "zeros_like"]
+__all__ = ["RuleMatch", "zeros_like"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..core.call.call import Call
-from ..core.call.cotangents import Match, require_one_each
+from ..core.call.cotangents import NativeMatch, require_one_each
 from ..core.call.plan import Plan, holds
 from ..core.contract.arrays import full_like, library_of, library_of_array
 from ..core.contract.backend import Arrays
@@ -104,7 +104,7 @@ def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str
         yield from _marked(child, path + key, marked)
 
 
-class _EachMatch(Match):
+class _BatchedMatch(NativeMatch):
     """Tangents that may be in an Each or not, independent of the arguments."""
 
     def walk(self, structure: Structure, other: Any, path: str) -> Iterator[tuple[str, Structure, Any]]:
@@ -134,7 +134,7 @@ def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: s
     backend = plan.backend
     require_one_each(plan, tangents)
     entries = tuple([zero_entry(backend, x) if plan.each[n] else x for n, x in zip(plan.active, call.native)])
-    match = _EachMatch(backend, entries, "the tangent")
+    match = _BatchedMatch(backend, entries, "the tangent")
     match.count = plan.count
     for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
         match.read(structure, tangent, name or f"tangents[{i}]")

@@ -34,7 +34,7 @@ class Pytree(NodeType):
         except Unkeyed:
             return cls, contents(static)
 
-    def own(self, data: Any) -> Any:
+    def snapshot(self, data: Any) -> Any:
         cls, static = data.node_data()
         try:
             exactly(static)

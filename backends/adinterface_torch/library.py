@@ -150,7 +150,7 @@ class TorchLibrary(Library):
     def zeros_like(self, x: Any, count: int | None = None) -> Any:
         return torch.zeros_like(x) if count is None else x.new_zeros((count, *x.shape))
 
-    def own(self, x: Any, taken: set[int]) -> Any:
+    def unshared(self, x: Any, taken: set[int]) -> Any:
         if self.traced(x):
             return x
         x = _resolved(x)
@@ -333,7 +333,7 @@ def _own(results: Sequence[Any], taken: set[int], in_order: bool = False) -> Seq
     owned = []
     for x, memory in zip(results, memories):
         if not plain and (not memory or x.is_conj() or x.is_neg()):
-            x = TORCH.own(x.contiguous() if in_order else x, taken)
+            x = TORCH.unshared(x.contiguous() if in_order else x, taken)
         elif in_order and not x.is_contiguous():
             x = x.contiguous()
         elif memory in taken or not _is_dense(x):

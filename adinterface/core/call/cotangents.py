@@ -27,7 +27,7 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
     if call.native_tangents is not None:
         return call.native_tangents(tangents, stacked, name)
     require_one_each(plan, tangents)
-    match = Match(plan.backend, call.native, "the tangent", stacked)
+    match = NativeMatch(plan.backend, call.native, "the tangent", stacked)
     values = None if stacked else plan.values_like_arguments(tangents)
     if values is not None:
         native = tuple(map(match.converted, call.native, values))
@@ -50,7 +50,7 @@ def require_one_each(plan: Plan, tangents: Sequence[Any]) -> None:
         )
 
 
-class Match(Matcher):
+class NativeMatch(Matcher):
     """Collects a native array for each leaf of a structure from a tree of the same structure; None anywhere is zero.
 
     arrays: the native arrays that the result must resemble, in order.

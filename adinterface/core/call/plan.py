@@ -363,7 +363,7 @@ def _slotted(structure: Structure, leaves: Iterator[Leaf], slots: list[Slot], va
         values.append(leaf.value)
         return place
 
-    return structure.fold(slotted, lambda node, children: Node(node.type, node.type.own(node.data), children, node.cls))
+    return structure.fold(slotted, lambda node, children: Node(node.type, node.type.snapshot(node.data), children, node.cls))
 
 
 class Plans:

@@ -258,7 +258,7 @@ class Library(LibraryShortcuts, ABC):
         shape = self.shape(x) if count is None else (count, *self.shape(x))
         return self.asarray(np.zeros(shape), dtype=self.dtype(x), like=x)
 
-    def own(self, x: Any, taken: set[int]) -> Any:
+    def unshared(self, x: Any, taken: set[int]) -> Any:
         """x as a result: dense, writable, and not overlapping the memory in `taken`, where its own memory is then recorded."""
         return x
 
@@ -358,13 +358,13 @@ class Library(LibraryShortcuts, ABC):
         if source is not self:
             if source.traced(result):
                 return source.asarray(result, dtype=dtype)
-            free = source.own(result, taken)
+            free = source.unshared(result, taken)
             result = self.asarray(self.foreign(free, source), dtype=dtype, like=like, copy=not source.mutable)
             if source.mutable and (key := source.memory(free)) is not None and self.memory(result) == key:
-                taken.discard(key)  # the memory of this result, which `own` has just released
+                taken.discard(key)  # the memory of this result, which `unshared` has just released
         elif self.dtype(result) != dtype or like is not None:
             result = self.asarray(result, dtype=dtype, like=like)
-        return self.own(result, taken)
+        return self.unshared(result, taken)
 
 
 def unsupported_dtype(dtype: str, engine: str, supported: Iterable[str]) -> PrecisionError:
@@ -418,7 +418,7 @@ class NumpyLibrary(Library):
         array = np.array(x, dtype=target, copy=True) if copy else np.asarray(x, dtype=target)
         return array[()] if array.ndim == 0 and isinstance(x if like is None else like, np.generic) else array
 
-    def own(self, x: Any, taken: set[int]) -> Any:
+    def unshared(self, x: Any, taken: set[int]) -> Any:
         if isinstance(x, np.generic):
             return x
         dense = x.flags.c_contiguous or x.flags.f_contiguous
@@ -436,7 +436,7 @@ class NumpyLibrary(Library):
             if dtype_name(numbers.dtype) == dtype:  # of a promoted integer it is not the leaf's own
                 return np.array(numbers, dtype=like.dtype if dtype_name(like.dtype) == dtype else None)  # overlaps nothing
         elif type(like) is np.ndarray and source is not self and not source.traced(result):
-            result = source.own(result, taken)
+            result = source.unshared(result, taken)
             numbers = source.to_numpy(result)
             if numbers.dtype == like.dtype and numbers.flags.writeable:
                 return numbers  # the result's own memory, which is noted
@@ -490,9 +490,9 @@ class NumpyLibrary(Library):
             if flags.owndata and flags.c_contiguous and flags.writeable and key not in taken:
                 taken.add(key)
                 return result
-            return own(result, taken)
+            return unshared(result, taken)
 
-        own = self.own
+        unshared = self.unshared
         return leave
 
     def namespace(self, x: Any) -> ModuleType:
@@ -506,7 +506,7 @@ def _to_float(result: Any, taken: set[int]) -> Any:
 
 
 def _sole_view(x: np.ndarray[Any, Any]) -> bool:
-    """Whether x views all of a buffer that came from another library (whose own `own` has already made it free)."""
+    """Whether x views all of a buffer that came from another library (whose `unshared` has already made it free)."""
     return x.base is not None and not isinstance(x.base, np.ndarray)
 
 

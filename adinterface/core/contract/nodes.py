@@ -63,7 +63,7 @@ class NodeType(ABC):
         """The signatures of a held node's children, if all are differentiated leaves; None where each child has its own."""
         return None
 
-    def own(self, data: Any) -> Any:
+    def snapshot(self, data: Any) -> Any:
         """`data` for a plan, which outlives the call: with copies of mutable parts, if `key` allows such parts."""
         return data
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
-from ..call.cotangents import Match, native_tangents
+from ..call.cotangents import NativeMatch, native_tangents
 from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Linearized, Pullback
@@ -78,7 +78,7 @@ class Back(Generic[Gradients_co]):
     def _apply(self, back: Callable[[Arrays], Arrays], cotangent: Any, stacked: bool) -> Any:
         call = self._call.again()
         with call.scope():
-            match = Match(call.plan.backend, self._pulled.outputs, "the cotangent", stacked)
+            match = NativeMatch(call.plan.backend, self._pulled.outputs, "the cotangent", stacked)
             match.read(self._pulled.aux.form.structure, cotangent, "cotangent")
             seeds = match.finish()
             for seed in seeds:

@@ -171,7 +171,7 @@ def sum_shared(model: Any, gradients: Any) -> Any:
     for key in keys:
         total = totals[key]
         library = handler_of(total)
-        sums.append(library.own(total, taken) if isinstance(library, Library) and library is not PYTHON else total)
+        sums.append(library.unshared(total, taken) if isinstance(library, Library) and library is not PYTHON else total)
     remaining = iter(sums)
     return rebuild(structure, iter([next(remaining) if place.differentiated else place.value for place in places]))
 

@@ -15,7 +15,7 @@ from adinterface import Constant
 from ..arguments import Arguments, unwrapped
 from ..trees import is_floating, leaves_inside, mapped
 from .nodes import Layer, Pair, Switch
-from .program import NAMES, Form, Program, Statement
+from .program import NAMES, Program, ResultForm, Statement
 from .reference import reference_names, reference_namespace
 from .rules import CAPTURED, CAUGHT, RULES, SCALARS, STATIC, Fits, Rule, integer, method, python, switch, truth, word
 
@@ -51,7 +51,7 @@ THEMES: dict[Theme, tuple[Rule, ...]] = {"plain": (), "static": STATIC, "capture
 class Wanted:
     """What a program is made for: what it returns; whether one argument alone is differentiated, is a number, is all real."""
 
-    form: Form
+    form: ResultForm
     one: bool = False
     number: bool = False
     real: bool = False

@@ -25,7 +25,7 @@ from ..arguments import Arguments
 from .nodes import Switch
 
 #: What f returns: a scalar; a scalar with something auxiliary; an array or a tree of arrays.
-Form = Literal["scalar", "auxiliary", "tree"]
+ResultForm = Literal["scalar", "auxiliary", "tree"]
 
 #: What is special about a statement: a branch on a value; something decided by a static value; a rule that captures what may be
 #: differentiated; an exception of NumPy code that is caught. A branch cannot be compiled, unless NumPy code is copied.
@@ -72,7 +72,7 @@ class Program:
     kwargs: Mapping[str, Any]
     statements: tuple[Statement, ...]
     results: tuple[Statement, ...]
-    form: Form
+    form: ResultForm
     deep: bool = False
 
     @property

@@ -81,7 +81,7 @@ class _Value:
         self.numbers = numbers
 
 
-def held(x: Any, library: Library) -> Any:
+def fixed(x: Any, library: Library) -> Any:
     """An array without a derivative, as an evaluation of differences must see it."""
     hold: Hold | None = now().hold
     if hold is None:
@@ -190,4 +190,4 @@ def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] 
     return Holding(function, Hold(function.alone, leaves, aside))
 
 
-__all__ = ["Around", "Hold", "Holding", "held", "hold_on", "holding", "let_go"]
+__all__ = ["Around", "Hold", "Holding", "fixed", "hold_on", "holding", "let_go"]

@@ -209,9 +209,9 @@ def name(backend: AutoBackend) -> str:
 def table(rows: list[Row], steps: int) -> Table:
     result = Table(
         title=f"{steps} steps on minibatches of {BATCH} images, model {sizes(SIZES)}, float64",
-        caption=f"First call: with the engine's import. Time per step: the median. Gradient: the first one, beside that of "
-        f"the engine farthest from it, relative to the largest entry of each array; finite differences on a model "
-        f"{sizes(SMALL)} and 16 images, beside the three engines.",
+        caption="First call: with the import of the engine. Time per step: the median. Gradient: the largest difference of the "
+        "first gradient from that of any other engine, relative to the largest entry of each array. Finite differences: for a "
+        f"model {sizes(SMALL)} and 16 images, compared with the three engines.",
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -251,7 +251,9 @@ def picture(rows: list[Row], path: Path) -> None:
         apart = np.abs(losses - first) / np.abs(first)
         at = np.flatnonzero(apart)  # a logarithmic axis has no place for the steps that agree to the last bit
         right.semilogy(at + 1, apart[at], ".", markersize=4, color=style["color"], label=label)
-    right.set(title=f"Difference from {first_name} (no point: none)", xlabel="step", ylabel="relative difference of the loss")
+    right.set(
+        title=f"Difference from {first_name} (zero is not drawn)", xlabel="step", ylabel="relative difference of the loss"
+    )
     right.legend()
     for axes in (left, right):
         axes.grid(alpha=0.3)

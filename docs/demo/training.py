@@ -162,7 +162,7 @@ COLOURS = {ADAM: "tab:blue", SGD: "tab:orange", LBFGS: "tab:green", FLAT: "tab:r
 
 
 def plot(found: Curves, path: str) -> None:
-    """Each network beside the other, a colour for each optimiser, a dash for each backend: they lie on one another.
+    """One plot for each network, a colour for each optimiser, a dash for each backend: they lie on one another.
 
     Below, how far they lie apart at most, and, dotted, how far one backend does whose start is moved by its last bit.
     """

@@ -21,8 +21,8 @@ from .variables import Inputs, Outputs, apart, copied, places_of, taken
 try:
     from openmdao.core.explicitcomponent import ExplicitComponent
     from openmdao.core.implicitcomponent import ImplicitComponent
-except ModuleNotFoundError as error:
-    raise_missing(error, "openmdao", "openmdao")
+except ModuleNotFoundError as _error:
+    raise_missing(_error, "openmdao", "openmdao")
 
 Class = TypeVar("Class", bound=type)
 

@@ -59,16 +59,21 @@ class Problem:
         packing.require_real("Problem")
         self.x0: Vector = self._objective.x0
         below, above = (None, None) if bounds is None else bounds
-        self.lb, self.ub = packing.like(below, "the lower bound", -np.inf), packing.like(above, "the upper bound", np.inf)
+        self.lb: Vector = packing.like(below, "the lower bound", -np.inf)
+        self.ub: Vector = packing.like(above, "the upper bound", np.inf)
         self._objective.fun_and_jac(self.x0)
-        value, self._constraint, self.cl, self.cu = (), None, np.zeros(0), np.zeros(0)
+        self.cl: Vector = np.zeros(0)
+        self.cu: Vector = np.zeros(0)
+        value, self._constraint = (), None
         if constraint is not None:
             self._constraint = Flat(constraint, auto, start, (), {})
             self._constraint.foresees = True
             value = self._constraint.value(self.x0)
             rows = Rows(value, "the constraint")
-            self.cl, self.cu = rows.like(lower, "the lower limit", -np.inf), rows.like(upper, "the upper limit", np.inf)
-        self.n, self.m = len(self.x0), len(self.cl)
+            self.cl = rows.like(lower, "the lower limit", -np.inf)
+            self.cu = rows.like(upper, "the upper limit", np.inf)
+        self.n: int = len(self.x0)
+        self.m: int = len(self.cl)
         self._lagrangian = Lagrangian(f, constraint, auto, start, constants, value)
 
     def unravel(self, x: Any) -> Any:

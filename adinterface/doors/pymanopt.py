@@ -25,8 +25,8 @@ try:
     from pymanopt.autodiff.backends._backend import Backend
     from pymanopt.manifolds.manifold import Manifold
     from pymanopt.tools import bisect_sequence
-except ModuleNotFoundError as error:
-    raise_missing(error, "pymanopt", "pymanopt")
+except ModuleNotFoundError as _error:
+    raise_missing(_error, "pymanopt", "pymanopt")
 
 #: A cost function as users write it.
 Cost = Callable[..., Any]

@@ -25,8 +25,8 @@ try:
     from pytensor.graph import Apply, Op, node_rewriter
     from pytensor.scalar import upcast
     from pytensor.tensor.rewriting.basic import register_specialize
-except ModuleNotFoundError as error:
-    raise_missing(error, "pytensor", "pytensor")
+except ModuleNotFoundError as _error:
+    raise_missing(_error, "pytensor", "pytensor")
 
 
 def as_op(f: ArrayFunction, backend: AutoBackend, outputs: pt.TensorType | Sequence[pt.TensorType] | None = None) -> FunctionOp:
@@ -58,7 +58,10 @@ class FunctionOp(Op):
     """An Op that evaluates a function of arrays; made by `as_op`."""
 
     def __init__(self, f: ArrayFunction, backend: AutoBackend, types: tuple[pt.TensorType, ...] | None, single: bool):
-        self.f, self.backend, self.types, self.single = f, backend, types, single
+        self.f: ArrayFunction = f
+        self.backend: AutoBackend = backend
+        self.types: tuple[pt.TensorType, ...] | None = types
+        self.single: bool = single
         self._evaluate: Prepared | None = None
         #: The Ops of derivatives, by what they are derivatives of: PyTensor merges what equal Ops compute.
         self._derivatives: dict[Any, FunctionOp] = {}

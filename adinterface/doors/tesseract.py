@@ -20,8 +20,8 @@ from .missing import raise_missing
 
 try:
     from tesseract_core.runtime.tree_transforms import get_at_path, path_to_index_op, split_path
-except (ModuleNotFoundError, SystemExit) as error:
-    raise_missing(error, "tesseract_core", "tesseract")
+except (ModuleNotFoundError, SystemExit) as _error:
+    raise_missing(_error, "tesseract_core", "tesseract")
 
 #: A function from a nested dict of inputs to a nested dict of outputs, as users write it.
 Component = Callable[[dict[str, Any]], Mapping[str, Any]]

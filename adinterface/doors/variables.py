@@ -52,7 +52,7 @@ class Outputs(Inputs):
         super().__init__({name: writable(np.zeros(shape)) for name, shape in shapes.items()})
         self._shapes = shapes
         #: Whether an output was written, or read, which may be followed by a write.
-        self.used = False
+        self.used: bool = False
 
     def __getitem__(self, name: str) -> Any:
         self.used = True

@@ -128,12 +128,16 @@ def _several(name: str, one: Callable[..., Any]) -> Callable[..., Any]:
     return of_scipy(getattr(scipy_fft, name))(transform)
 
 
-dct, dst, idct, idst = _transform("dct", False), _transform("dst", False), _transform("dct", True), _transform("dst", True)
-dctn, dstn, idctn, idstn = (
-    _several(name, one) for name, one in (("dctn", dct), ("dstn", dst), ("idctn", idct), ("idstn", idst))
-)
+dct: Callable[..., Any] = _transform("dct", False)
+dst: Callable[..., Any] = _transform("dst", False)
+idct: Callable[..., Any] = _transform("dct", True)
+idst: Callable[..., Any] = _transform("dst", True)
+dctn: Callable[..., Any] = _several("dctn", dct)
+dstn: Callable[..., Any] = _several("dstn", dst)
+idctn: Callable[..., Any] = _several("idctn", idct)
+idstn: Callable[..., Any] = _several("idstn", idst)
 
-__getattr__ = rest_of("scipy.fft", globals())
+__getattr__: Callable[[str], Any] = rest_of("scipy.fft", globals())
 
 __all__ = [
     "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "fftshift", "hfft", "idct", "idctn", "idst", "idstn", "ifft", "ifft2",

@@ -34,9 +34,10 @@ class Integrand:
     """`func(x, *args)` as a function of x and of the arrays that an engine follows in it."""
 
     def __init__(self, library: Library, captured: Captured, ends: Sequence[Any]):
-        self.library, self._captured = library, captured
+        self.library: Library = library
+        self._captured = captured
         #: It is NumPy code, which takes arrays behind wrappers; else code of the engine.
-        self.is_numpy_code = any(type(x) is NumpyArray for x in (*captured.arrays, *ends))
+        self.is_numpy_code: bool = any(type(x) is NumpyArray for x in (*captured.arrays, *ends))
         #: Of each array how many real parameters it is: 0 for one that has no derivative, 2 for a complex one.
         self._counts = [parameters_of(x) for x in captured.arrays]
 
@@ -140,7 +141,10 @@ class Integral:
         options: dict[str, Any],
         dtype: str,
     ):
-        self.integrand, self.order, self._ends, self._parameters = integrand, order, ends, parameters
+        self.integrand: Integrand = integrand
+        self.order: int = order
+        self._ends = ends
+        self._parameters = parameters
         self._options, self._dtype = options, dtype
         self._value: np.ndarray[Any, Any] | None = None
         self._next: Integral | None = None

@@ -245,7 +245,7 @@ OURS |= {
 }
 
 
-__getattr__ = rest_of("scipy.integrate", globals())
+__getattr__: Callable[[str], Any] = rest_of("scipy.integrate", globals())
 
 __all__ = [
     "cumulative_simpson", "cumulative_trapezoid", "dblquad", "fixed_quad", "nquad", "quad", "romb", "simpson", "tplquad",

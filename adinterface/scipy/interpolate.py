@@ -774,7 +774,7 @@ def interpn(
 
 OURS[scipy_interpolate.interpn] = interpn
 
-__getattr__ = rest_of("scipy.interpolate", globals())
+__getattr__: Callable[[str], Any] = rest_of("scipy.interpolate", globals())
 
 __all__ = [
     "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "PPoly", "PchipInterpolator",

@@ -262,8 +262,8 @@ def _edges(smooth: Sequence[float]) -> Callable[..., Array]:
     return code
 
 
-sobel = of_scipy(scipy_ndimage.sobel)(_edges((1, 2, 1)))
-prewitt = of_scipy(scipy_ndimage.prewitt)(_edges((1, 1, 1)))
+sobel: Callable[..., Array] = of_scipy(scipy_ndimage.sobel)(_edges((1, 2, 1)))
+prewitt: Callable[..., Array] = of_scipy(scipy_ndimage.prewitt)(_edges((1, 1, 1)))
 
 
 @of_scipy(scipy_ndimage.laplace)
@@ -298,8 +298,8 @@ def _extreme(name: str, reduce: Callable[..., Array]) -> Callable[..., Array]:
     return code
 
 
-maximum_filter = of_scipy(scipy_ndimage.maximum_filter)(_extreme("scipy.ndimage.maximum_filter", np.max))
-minimum_filter = of_scipy(scipy_ndimage.minimum_filter)(_extreme("scipy.ndimage.minimum_filter", np.min))
+maximum_filter: Callable[..., Array] = of_scipy(scipy_ndimage.maximum_filter)(_extreme("scipy.ndimage.maximum_filter", np.max))
+minimum_filter: Callable[..., Array] = of_scipy(scipy_ndimage.minimum_filter)(_extreme("scipy.ndimage.minimum_filter", np.min))
 
 
 # Interpolation -------------------------------------------------------------------------------------------------------
@@ -347,7 +347,7 @@ def map_coordinates(
     return _result(name, result.astype(x.dtype) if result.dtype != x.dtype else result, output)
 
 
-__getattr__ = rest_of("scipy.ndimage", globals())
+__getattr__: Callable[[str], Any] = rest_of("scipy.ndimage", globals())
 
 __all__ = [
     "convolve", "convolve1d", "correlate", "correlate1d", "gaussian_filter", "gaussian_filter1d", "gaussian_gradient_magnitude",

@@ -12,7 +12,7 @@ import numpy as np
 from ..contract.auto import BUILT_IN
 from ..contract.backend import Backend
 from ..contract.errors import ConversionError
-from ..contract.library import NUMPY, PYTHON, Enter, Leave, LeaveAll, Library, as_it_is
+from ..contract.library import NUMPY, PYTHON, Enter, EnterAll, Leave, LeaveAll, Library, as_it_is
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
 _PLAIN = frozenset(
@@ -128,11 +128,12 @@ class Entrance:
     """The conversion of some slots: from the values of all slots to the engine's arrays of these."""
 
     def __init__(self, library: Library | None, enters: Sequence[Enter], places: Sequence[int]):
-        self.enters, self.places = enters, places
+        self.enters: Sequence[Enter] = enters
+        self.places: Sequence[int] = places
         #: The remaining slots are not converted.
-        self.converted = [n for n, enter in enumerate(enters) if enter is not as_it_is]
+        self.converted: list[int] = [n for n, enter in enumerate(enters) if enter is not as_it_is]
         same = len({enters[n] for n in self.converted}) == 1 and len(self.converted) == len(enters)
-        self.enter_all = library.enter_all(enters[0]) if library is not None and same else None
+        self.enter_all: EnterAll | None = library.enter_all(enters[0]) if library is not None and same else None
 
     def __call__(self, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
         if not self.enters:

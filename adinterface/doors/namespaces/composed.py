@@ -67,7 +67,11 @@ class ComposedNamespace:
     """
 
     __array_api_version__ = "2024.12"
-    e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
+    e: float = math.e
+    inf: float = math.inf
+    nan: float = math.nan
+    pi: float = math.pi
+    newaxis: None = None
 
     def __init__(
         self,
@@ -84,7 +88,8 @@ class ComposedNamespace:
         self._checker: int | None = None
         #: What a check saw, by the name of the function: for messages and for the conformance command.
         self.findings: dict[str, list[str]] = {}
-        self.linalg, self.fft = _Part(self, "linalg"), _Part(self, "fft")
+        self.linalg: _Part = _Part(self, "linalg")
+        self.fft: _Part = _Part(self, "fft")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -81,7 +81,7 @@ def _limit(i: int, v: Any, z: Any) -> Any:
     return limit_by[i](v + 1, z) / v - raised / v**2
 
 
-limit_by = by_parameters("hyp0f1", functools.partial(from_rows, series.hyp0f1), 1, _limit)
+limit_by: list[Callable[..., Any]] = by_parameters("hyp0f1", functools.partial(from_rows, series.hyp0f1), 1, _limit)
 
 
 def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:
@@ -90,7 +90,7 @@ def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:
     return explicit + a / b * kummer_by[i](a + 1, b + 1, x)
 
 
-kummer_by = by_parameters("hyp1f1", functools.partial(from_rows, series.hyp1f1), 2, _kummer)
+kummer_by: list[Callable[..., Any]] = by_parameters("hyp1f1", functools.partial(from_rows, series.hyp1f1), 2, _kummer)
 
 
 def kummer_slope(a: Any, b: Any, x: Any) -> Any:
@@ -105,7 +105,7 @@ def _gauss(i: int, a: Any, b: Any, c: Any, x: Any) -> Any:
     return explicit + a * b / c * gauss_by[i](a + 1, b + 1, c + 1, x)
 
 
-gauss_by = by_parameters("hyp2f1", functools.partial(from_rows, series.hyp2f1), 3, _gauss)
+gauss_by: list[Callable[..., Any]] = by_parameters("hyp2f1", functools.partial(from_rows, series.hyp2f1), 3, _gauss)
 
 
 def gauss_partials(y: Any, a: Any, b: Any, c: Any, x: Any) -> tuple[Any, ...]:

@@ -73,7 +73,8 @@ def _mixture(sign: int, name: str) -> Callable[..., Any]:
     )
 
 
-chi_squared_lower, chi_squared_upper = _mixture(1, "chndtr"), _mixture(-1, "_ncx2_sf")
+chi_squared_lower: Callable[..., Any] = _mixture(1, "chndtr")
+chi_squared_upper: Callable[..., Any] = _mixture(-1, "_ncx2_sf")
 
 
 def chi_squared_inverse(sign: int) -> Callable[..., Any]:
@@ -158,8 +159,12 @@ def _beta_mixture(sign: int, function: Callable[..., Any]) -> Callable[..., Any]
     return value
 
 
-f_lower = _beta_mixture(1, lambda a, b, rate, x: special.ncfdtr(2 * a, 2 * b, 2 * rate, b * x / (a * (1 - x))))
-f_upper = _beta_mixture(-1, lambda a, b, rate, x: scipy_ufunc("_ncf_sf")(b * x / (a * (1 - x)), 2 * a, 2 * b, 2 * rate))
+f_lower: Callable[..., Any] = _beta_mixture(
+    1, lambda a, b, rate, x: special.ncfdtr(2 * a, 2 * b, 2 * rate, b * x / (a * (1 - x)))
+)
+f_upper: Callable[..., Any] = _beta_mixture(
+    -1, lambda a, b, rate, x: scipy_ufunc("_ncf_sf")(b * x / (a * (1 - x)), 2 * a, 2 * b, 2 * rate)
+)
 
 
 def f_inverse(x: Any, n: Any, d: Any, nc: Any, p: Any) -> Any:
@@ -237,7 +242,7 @@ _t_by_df = [
     ruled("nctdtr, differentiated,", _over_chi(lambda s, nc, t: special.ndtr(t * s - nc), order), t_partials(1, order))
     for order in (1, 2)
 ]
-t_upper = ruled("nctdtr", lambda df, nc, t: scipy_ufunc("_nct_sf")(t, df, nc), t_partials(-1, 0))
+t_upper: Callable[..., Any] = ruled("nctdtr", lambda df, nc, t: scipy_ufunc("_nct_sf")(t, df, nc), t_partials(-1, 0))
 
 
 def t_inverse(t: Any, df: Any, nc: Any, p: Any) -> Any:

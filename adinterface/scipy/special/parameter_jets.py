@@ -28,7 +28,9 @@ class Jet:
     __slots__ = ("first", "second", "value")
 
     def __init__(self, value: Numbers, first: Numbers, second: Numbers):
-        self.value, self.first, self.second = value, first, second
+        self.value: Numbers = value
+        self.first: Numbers = first
+        self.second: Numbers = second
 
     @classmethod
     def variable(cls, value: Numbers, place: int, count: int, slope: float = 1.0) -> Jet:

@@ -1,4 +1,4 @@
-"""A constrained problem for SciPy, optimagic, and whatever calls Ipopt's functions: cyipopt, pounce.
+"""A constrained problem for SciPy, optimagic, cyipopt and pounce.
 
 minimize f(model) subject to lower <= g(model) <= upper and bounds on the model
 """
@@ -25,16 +25,16 @@ from ..sparse.auto import AutoSparse
 class Problem:
     """f and g of a nested model as functions of one float64 vector, with sparse derivatives.
 
-    f: a real scalar of the model and the constants. backend: `AutoSparse`, or the backend that it is to wrap. constraint: g of
-    the model, an array or a tree of m numbers. lower, upper: each a number, None for none, or a tree like the value of g; both
-    are 0.0 by default: g(model) = 0. bounds: `(lower, upper)`, each a tree like the start, a number, or None.
+    f: a real scalar of the model and the constants. backend: `AutoSparse`, or a backend for it to wrap. constraint: g of
+    the model, an array or a tree of m numbers. lower, upper: a number, None, or a tree like the value of g. Both are 0.0 by
+    default, which is g(model) = 0. bounds: `(lower, upper)`, each a tree like the start, a number, or None.
 
     The methods that Ipopt calls (`objective`, `gradient`, `constraints`, `jacobian`, `hessian` and the two structures) have
     the names and arguments of cyipopt; `limits` are the other arguments of `cyipopt.Problem`. `for_scipy(method)` gives the
     arguments of `scipy.optimize.minimize`. `unravel(x)` is the model again.
 
-    Raises BackendError for an `AutoSparse` with a pattern, TreeError where limits do not match in structure or shape,
-    NotDifferentiableError for complex leaves, and what `value_and_gradient` raises: f is called once.
+    Calls f once. Raises BackendError for an `AutoSparse` with a pattern, TreeError for limits of another structure or
+    shape, NotDifferentiableError for complex leaves, and the errors of `value_and_gradient`.
     """
 
     def __init__(

@@ -35,14 +35,14 @@ def as_op(f: ArrayFunction, backend: AutoBackend, outputs: pt.TensorType | Seque
         loglike = as_op(f, AutoJax())
         pymc.Potential("likelihood", loglike(theta, data))
 
-    f takes one array for each variable, in the form of the backend. outputs: the type of what f returns, such as `pt.dvector`,
+    f takes one array for each variable, in the form of the backend. outputs: the type of the result, such as `pt.dvector`,
     or a sequence of types for a tuple of arrays. The default is a scalar of the widest dtype among the floating inputs.
 
     Integers, bools and PyTensor's constants are not differentiated. Derivatives of any order are Ops of the same kind.
     Evaluations are prepared: f must be pure where the engine compiles.
 
-    Raises TypeError for outputs that are no floating types; for complex variables, and for variables that f cannot take, when
-    the Op is applied; OutputError, when it is evaluated, for values that do not fit `outputs`.
+    Raises TypeError for outputs of no floating type. Applying the Op raises TypeError for complex variables and for
+    variables that f cannot take. Evaluating it raises OutputError for values that do not fit `outputs`.
     """
     require_function("as_op", f)
     find(backend)

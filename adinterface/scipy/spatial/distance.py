@@ -1,6 +1,6 @@
 """scipy.spatial.distance on the arrays of any engine.
 
-At a distance of zero, a corner, the derivative of a root is zero: the least of those that lie between its sides.
+At a distance of zero the derivative of the root is zero, the smallest subgradient.
 """
 
 from __future__ import annotations

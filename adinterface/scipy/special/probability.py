@@ -19,7 +19,7 @@ from .ufunc_rules import in_double, ruled
 
 
 def _density(name: str, function: Callable[..., Any], log_slopes: Callable[..., Any]) -> Callable[..., Any]:
-    """A density, in whose logarithm large numbers cancel; from the derivatives of that."""
+    """A density from the derivatives of its logarithm, in which large numbers cancel."""
     return ruled(name, in_double(function), lambda y, *args: tuple([y * slope for slope in log_slopes(*args)]))
 
 

@@ -1,4 +1,4 @@
-"""What scipy.special writes in Python around its ufuncs."""
+"""The functions of scipy.special that are Python code around ufuncs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .ufunc_rules import ruled
 
 
 def _shift(a: Array, axis: Any) -> Array:
-    """The largest element, where it is finite: what is taken out before the exponential."""
+    """The largest element, where it is finite. It is subtracted before the exponential."""
     from ...rules.ignored import ignore_derivatives
 
     top = ignore_derivatives(np.max(a, axis=axis, keepdims=True))

@@ -1,4 +1,4 @@
-"""Whether the other package can call f as it will, and take what f returns."""
+"""Checks of f and its results for another package that calls f."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..core.call.messages import require_function
 
 
 def require_arguments(caller: str, f: Callable[..., Any], count: int) -> None:
-    """Raises TypeError, with the remedy, for what cannot be called with so many positional arguments."""
+    """Raises TypeError, with the remedy, if f cannot be called with so many positional arguments."""
     require_function(caller, f)
     try:
         signature = inspect.signature(f)
@@ -30,7 +30,7 @@ def require_arguments(caller: str, f: Callable[..., Any], count: int) -> None:
 def fitting(value: Any, dtype: str, shape: Sequence[int | None]) -> Any:
     """The value as a NumPy array of this dtype and shape, in which None is any size.
 
-    None for a value of another shape, and for one that would lose more than precision, as a complex one would.
+    None for another shape, or where the cast would lose more than precision, such as an imaginary part.
     """
     array = np.asarray(value)
     fits = array.ndim == len(shape) and all(size in (None, actual) for size, actual in zip(shape, array.shape))

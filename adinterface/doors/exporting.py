@@ -28,7 +28,7 @@ from ..core.tree import apart, rebuild
 
 
 class Example:
-    """The shapes and dtypes of some arguments, and their values that are no numeric arrays, which are kept alive."""
+    """The shapes and dtypes of some arguments, and their other values, which are kept alive."""
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]):
         structure, leaves = apart((args, {name: Constant(value) for name, value in kwargs.items()}))
@@ -63,7 +63,7 @@ def export(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> dict[str, Any]:
-    """Write the operator on f for such arguments, and the manifest, which is returned."""
+    """Write the operator on f for such arguments, and the manifest. Returns the manifest."""
     flat = _Flat(operation, auto, f, args, kwargs)
     try:
         with flat.call.scope():
@@ -101,7 +101,7 @@ def _version(package: str) -> str:
 
 
 class _Flat:
-    """The operator as a function from the leaves of its arguments to those of its results."""
+    """The operator as a function from the leaves of its arguments to the leaves of its results."""
 
     def __init__(
         self, operation: Operation, auto: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -10,8 +10,8 @@ from ..core.contract.errors import MissingEngineError
 def raise_missing(error: ModuleNotFoundError | SystemExit, package: str, extra: str) -> NoReturn:
     """Raise MissingEngineError with the remedy in place of the error of an import.
 
-    The error of a package that is installed and lacks another package is raised as it is. A package that exits instead, as
-    the runtime of Tesseract does, is reported as not installed with all that it needs.
+    If the package is installed and another one is missing, the original error is raised. A package that exits during
+    import, as the runtime of Tesseract does, is reported as incompletely installed.
     """
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] != package:
         raise error

@@ -21,8 +21,8 @@ from .variables import Inputs, Outputs, apart, copied, places_of, taken
 try:
     from openmdao.core.explicitcomponent import ExplicitComponent
     from openmdao.core.implicitcomponent import ImplicitComponent
-except ModuleNotFoundError as error:
-    raise_missing(error, "openmdao", "openmdao")
+except ModuleNotFoundError as _error:
+    raise_missing(_error, "openmdao", "openmdao")
 
 Class = TypeVar("Class", bound=type)
 
@@ -35,14 +35,14 @@ def partials(backend: AutoBackend) -> Callable[[Class], Class]:
 
         Exact = partials(AutoTorch())(TheirComponent)
 
-    `compute`, or `apply_nonlinear` of an implicit component, is plain NumPy code, and stays as it is. Its partials replace
-    those of `compute_partials`, `linearize`, products (`compute_jacvec_product`) and approximations. Partials that were
-    declared stay declared: those with rows and columns, diagonals and sparse matrices are taken from a sparse Jacobian. Where
-    none was declared, all are. Discrete inputs and options are not differentiated; options are read when a Problem is set up.
+    `compute`, or `apply_nonlinear` of an implicit component, is unchanged NumPy code. Its partials replace
+    `compute_partials`, `linearize`, products (`compute_jacvec_product`) and approximations. Declared partials stay
+    declared; partials with rows and columns, diagonals and sparse matrices are taken from a sparse Jacobian. If no partials
+    were declared, all are. Discrete inputs and options are not differentiated; options are read when a Problem is set up.
 
-    Raises TypeError for what is no component class with such a method, BackendError for what is no backend, MissingEngineError
-    without OpenMDAO. A linearization raises what `jacobian` raises, and OutputError where the method writes to no output that
-    it is given.
+    Raises TypeError for other classes than components with such a method, BackendError for a value that is no backend,
+    MissingEngineError without OpenMDAO. A linearization raises the errors of `jacobian`, and OutputError if the method
+    writes to none of its outputs.
     """
     if not isinstance(backend, AutoBackend):
         raise BackendError(f"partials(backend): pass a backend value first, not {backend!r}.")

@@ -1,4 +1,4 @@
-"""A constrained problem for SciPy, optimagic, and whatever calls Ipopt's functions: cyipopt, pounce.
+"""A constrained problem for SciPy, optimagic, cyipopt and pounce.
 
 minimize f(model) subject to lower <= g(model) <= upper and bounds on the model
 """
@@ -25,16 +25,16 @@ from ..sparse.auto import AutoSparse
 class Problem:
     """f and g of a nested model as functions of one float64 vector, with sparse derivatives.
 
-    f: a real scalar of the model and the constants. backend: `AutoSparse`, or the backend that it is to wrap. constraint: g of
-    the model, an array or a tree of m numbers. lower, upper: each a number, None for none, or a tree like the value of g; both
-    are 0.0 by default: g(model) = 0. bounds: `(lower, upper)`, each a tree like the start, a number, or None.
+    f: a real scalar of the model and the constants. backend: `AutoSparse`, or a backend for it to wrap. constraint: g of
+    the model, an array or a tree of m numbers. lower, upper: a number, None, or a tree like the value of g. Both are 0.0 by
+    default, which is g(model) = 0. bounds: `(lower, upper)`, each a tree like the start, a number, or None.
 
     The methods that Ipopt calls (`objective`, `gradient`, `constraints`, `jacobian`, `hessian` and the two structures) have
     the names and arguments of cyipopt; `limits` are the other arguments of `cyipopt.Problem`. `for_scipy(method)` gives the
     arguments of `scipy.optimize.minimize`. `unravel(x)` is the model again.
 
-    Raises BackendError for an `AutoSparse` with a pattern, TreeError where limits do not match in structure or shape,
-    NotDifferentiableError for complex leaves, and what `value_and_gradient` raises: f is called once.
+    Calls f once. Raises BackendError for an `AutoSparse` with a pattern, TreeError for limits of another structure or
+    shape, NotDifferentiableError for complex leaves, and the errors of `value_and_gradient`.
     """
 
     def __init__(
@@ -59,16 +59,21 @@ class Problem:
         packing.require_real("Problem")
         self.x0: Vector = self._objective.x0
         below, above = (None, None) if bounds is None else bounds
-        self.lb, self.ub = packing.like(below, "the lower bound", -np.inf), packing.like(above, "the upper bound", np.inf)
+        self.lb: Vector = packing.like(below, "the lower bound", -np.inf)
+        self.ub: Vector = packing.like(above, "the upper bound", np.inf)
         self._objective.fun_and_jac(self.x0)
-        value, self._constraint, self.cl, self.cu = (), None, np.zeros(0), np.zeros(0)
+        self.cl: Vector = np.zeros(0)
+        self.cu: Vector = np.zeros(0)
+        value, self._constraint = (), None
         if constraint is not None:
             self._constraint = Flat(constraint, auto, start, (), {})
             self._constraint.foresees = True
             value = self._constraint.value(self.x0)
             rows = Rows(value, "the constraint")
-            self.cl, self.cu = rows.like(lower, "the lower limit", -np.inf), rows.like(upper, "the upper limit", np.inf)
-        self.n, self.m = len(self.x0), len(self.cl)
+            self.cl = rows.like(lower, "the lower limit", -np.inf)
+            self.cu = rows.like(upper, "the upper limit", np.inf)
+        self.n: int = len(self.x0)
+        self.m: int = len(self.cl)
         self._lagrangian = Lagrangian(f, constraint, auto, start, constants, value)
 
     def unravel(self, x: Any) -> Any:

@@ -18,9 +18,11 @@ class Valued:
     """The value and the gradient of f, a tuple, as a function of its arguments."""
 
     def __init__(self, f: ArrayFunction, backend: AutoBackend, active: tuple[bool, ...]):
-        self.f, self.backend, self.active = f, backend, active
-        self.key = ("gradient", active)
-        self.__name__ = f"gradient of {getattr(f, '__name__', f)}"
+        self.f: ArrayFunction = f
+        self.backend: AutoBackend = backend
+        self.active: tuple[bool, ...] = active
+        self.key: tuple[Any, ...] = ("gradient", active)
+        self.__name__: str = f"gradient of {getattr(f, '__name__', f)}"
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         value, gradients = value_and_gradient(self.f, self.backend, *_marked(args, self.active))
@@ -33,9 +35,13 @@ class Pulled:
     def __init__(
         self, f: ArrayFunction, backend: AutoBackend, active: tuple[bool, ...], present: tuple[bool, ...], single: bool
     ):
-        self.f, self.backend, self.active, self.present, self.single = f, backend, active, present, single
-        self.key = ("pullback", active, present)
-        self.__name__ = f"pullback of {getattr(f, '__name__', f)}"
+        self.f: ArrayFunction = f
+        self.backend: AutoBackend = backend
+        self.active: tuple[bool, ...] = active
+        self.present: tuple[bool, ...] = present
+        self.single: bool = single
+        self.key: tuple[Any, ...] = ("pullback", active, present)
+        self.__name__: str = f"pullback of {getattr(f, '__name__', f)}"
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         count = len(self.active)
@@ -48,9 +54,12 @@ class Pushed:
     """The pushforward of f as a function of its arguments and of the tangents that are present."""
 
     def __init__(self, f: ArrayFunction, backend: AutoBackend, present: tuple[bool, ...], single: bool):
-        self.f, self.backend, self.present, self.single = f, backend, present, single
-        self.key = ("pushforward", present)
-        self.__name__ = f"pushforward of {getattr(f, '__name__', f)}"
+        self.f: ArrayFunction = f
+        self.backend: AutoBackend = backend
+        self.present: tuple[bool, ...] = present
+        self.single: bool = single
+        self.key: tuple[Any, ...] = ("pushforward", present)
+        self.__name__: str = f"pushforward of {getattr(f, '__name__', f)}"
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         count = len(self.present)

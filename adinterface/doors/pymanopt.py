@@ -25,8 +25,8 @@ try:
     from pymanopt.autodiff.backends._backend import Backend
     from pymanopt.manifolds.manifold import Manifold
     from pymanopt.tools import bisect_sequence
-except ModuleNotFoundError as error:
-    raise_missing(error, "pymanopt", "pymanopt")
+except ModuleNotFoundError as _error:
+    raise_missing(_error, "pymanopt", "pymanopt")
 
 #: A cost function as users write it.
 Cost = Callable[..., Any]
@@ -41,11 +41,11 @@ def function(manifold: Manifold, backend: AutoBackend) -> Callable[[Cost], Funct
         problem = pymanopt.Problem(manifold, cost)
 
     f takes one array for each value of a point, in the form of the backend, and returns a real scalar. The Euclidean
-    gradient is that of `gradient`: dL/dRe + i dL/dIm for complex points. Each derivative is prepared, so f must be pure where
-    the engine compiles. A function for `euclidean_gradient=` and the like may return arrays.
+    gradient is the result of `gradient`: dL/dRe + i dL/dIm for complex points. Each derivative is prepared, so f must be
+    pure where the engine compiles. A function for `euclidean_gradient=` or `euclidean_hessian=` may return arrays.
 
-    Raises TypeError for what is no manifold and for an f that cannot take a point, BackendError for what is no backend, and
-    MissingEngineError without pymanopt or the engine. Calls raise what `gradient` and `hvp` raise.
+    Raises TypeError for a value that is no manifold or an f that cannot take a point. Raises BackendError for a value that
+    is no backend, MissingEngineError without pymanopt or the engine. Calls raise the errors of `gradient` and `hvp`.
     """
     if not isinstance(manifold, Manifold):
         raise TypeError(f"function(manifold, backend): the first argument is {manifold!r}, not a manifold of pymanopt.")
@@ -110,7 +110,7 @@ class EngineBackend(Backend):
 
 
 def _halves(x: Any) -> tuple[Any, ...]:
-    """A real array alone; the real and the imaginary part of a complex one, for `hvp` takes real leaves."""
+    """A real array, or the real and imaginary parts of a complex one, because `hvp` takes real leaves."""
     return (x.real.copy(), x.imag.copy()) if np.iscomplexobj(x) else (x,)
 
 

@@ -25,8 +25,8 @@ try:
     from pytensor.graph import Apply, Op, node_rewriter
     from pytensor.scalar import upcast
     from pytensor.tensor.rewriting.basic import register_specialize
-except ModuleNotFoundError as error:
-    raise_missing(error, "pytensor", "pytensor")
+except ModuleNotFoundError as _error:
+    raise_missing(_error, "pytensor", "pytensor")
 
 
 def as_op(f: ArrayFunction, backend: AutoBackend, outputs: pt.TensorType | Sequence[pt.TensorType] | None = None) -> FunctionOp:
@@ -35,14 +35,14 @@ def as_op(f: ArrayFunction, backend: AutoBackend, outputs: pt.TensorType | Seque
         loglike = as_op(f, AutoJax())
         pymc.Potential("likelihood", loglike(theta, data))
 
-    f takes one array for each variable, in the form of the backend. outputs: the type of what f returns, such as `pt.dvector`,
+    f takes one array for each variable, in the form of the backend. outputs: the type of the result, such as `pt.dvector`,
     or a sequence of types for a tuple of arrays. The default is a scalar of the widest dtype among the floating inputs.
 
     Integers, bools and PyTensor's constants are not differentiated. Derivatives of any order are Ops of the same kind.
     Evaluations are prepared: f must be pure where the engine compiles.
 
-    Raises TypeError for outputs that are no floating types; for complex variables, and for variables that f cannot take, when
-    the Op is applied; OutputError, when it is evaluated, for values that do not fit `outputs`.
+    Raises TypeError for outputs of no floating type. Applying the Op raises TypeError for complex variables and for
+    variables that f cannot take. Evaluating it raises OutputError for values that do not fit `outputs`.
     """
     require_function("as_op", f)
     find(backend)
@@ -58,7 +58,10 @@ class FunctionOp(Op):
     """An Op that evaluates a function of arrays; made by `as_op`."""
 
     def __init__(self, f: ArrayFunction, backend: AutoBackend, types: tuple[pt.TensorType, ...] | None, single: bool):
-        self.f, self.backend, self.types, self.single = f, backend, types, single
+        self.f: ArrayFunction = f
+        self.backend: AutoBackend = backend
+        self.types: tuple[pt.TensorType, ...] | None = types
+        self.single: bool = single
         self._evaluate: Prepared | None = None
         #: The Ops of derivatives, by what they are derivatives of: PyTensor merges what equal Ops compute.
         self._derivatives: dict[Any, FunctionOp] = {}

@@ -20,8 +20,8 @@ from .missing import raise_missing
 
 try:
     from tesseract_core.runtime.tree_transforms import get_at_path, path_to_index_op, split_path
-except (ModuleNotFoundError, SystemExit) as error:
-    raise_missing(error, "tesseract_core", "tesseract")
+except (ModuleNotFoundError, SystemExit) as _error:
+    raise_missing(_error, "tesseract_core", "tesseract")
 
 #: A function from a nested dict of inputs to a nested dict of outputs, as users write it.
 Component = Callable[[dict[str, Any]], Mapping[str, Any]]
@@ -44,11 +44,12 @@ def endpoints(f: Component, backend: AutoBackend) -> Endpoints:
         apply, jacobian, jacobian_vector_product, vector_jacobian_product = endpoints(f, AutoTorch())
 
     f takes the dict that `InputSchema` dumps, with arrays in the form of the backend, and returns the dict of `OutputSchema`.
-    Integers, strings and the like are static. Each endpoint is prepared: f must be pure where the engine compiles.
+    Integers, strings and other values are static. Each endpoint is prepared: f must be pure where the engine compiles.
     `tesseract build` looks for `def apply(inputs)` in the file: define it to return `endpoints(...).apply(inputs)`.
 
-    Raises TypeError for what is no function, BackendError for no backend. Endpoints raise TreeError for a path that the inputs
-    do not have, OutputError for one that f's outputs do not have, and what the operators raise.
+    Raises TypeError for a value that is no function, BackendError for a value that is no backend. Endpoints raise TreeError
+    for a path that is not in the inputs, OutputError for a path that is not in the outputs, and the errors of the
+    operators.
     """
     require_arguments("endpoints", f, 1)
     find(backend)
@@ -57,7 +58,7 @@ def endpoints(f: Component, backend: AutoBackend) -> Endpoints:
 
 
 class _Component:
-    """A function with what was prepared for it."""
+    """A function and its prepared operators."""
 
     def __init__(self, f: Component, backend: AutoBackend):
         self.f, self.backend = f, backend
@@ -131,7 +132,7 @@ def _at(values: Any, path: str, where: str, kind: type[Exception]) -> Any:
 
 
 def _replaced(values: Any, path: list[str], new: Any) -> Any:
-    """A nested dict or list with another value at a path; what is not on the path is shared."""
+    """A nested dict or list with another value at a path. Parts off the path are shared."""
     if not path:
         return new
     _, key = path_to_index_op(path[0])

@@ -1,4 +1,4 @@
-"""Calls that a compiler of users' code traces: the plain way of `gradient`, `value_and_gradient`, `hvp`, `gradient_and_hvp`.
+"""Calls that a compiler of user code traces: plain code for `gradient`, `value_and_gradient`, `hvp`, `gradient_and_hvp`.
 
 The compiler traces every line here, so the code is plain: no cache, no lock, no plan. Arguments are trees of the engine's own
 arrays. Every other argument, and every error, is refused; then the call is left to Python: see `core/contract/tracing.py`.
@@ -134,7 +134,7 @@ class _Call:
 
 
 def _children(compiler: Compiler, value: Any, path: str) -> list[tuple[str, Any]] | None:
-    """The children of a container with their paths; None for what is passed on as it is. Refuses all other values."""
+    """The children of a container with their paths; None for a value that is passed unchanged. Refuses all other values."""
     cls = type(value)
     if cls is dict or cls is OrderedDict:
         return [(f"{path}[{key!r}]", child) for key, child in value.items()]
@@ -185,7 +185,7 @@ def _collect_arrays(compiler: Compiler, value: Any, path: str, arrays: list[Any]
 
 
 def _collect_directions(compiler: Compiler, x: Any, v: Any, directions: list[Any]) -> None:
-    """The directions of the differentiated leaves of x. Refuses what does not have the form of x."""
+    """The directions of the differentiated leaves of x. Refuses directions of another structure than x."""
     if compiler.is_array(x):
         if not compiler.is_floating(x):
             return
@@ -215,7 +215,7 @@ def _collect_directions(compiler: Compiler, x: Any, v: Any, directions: list[Any
 
 
 def _rebuilt(compiler: Compiler, value: Any, leaves: Iterator[Any]) -> Any:
-    """A tree with other leaves in the places of its differentiated ones, and what Constants wrap."""
+    """A tree with other values for its differentiated leaves, and without Constants around values."""
     if compiler.is_array(value):
         return next(leaves) if compiler.is_floating(value) else value
     if type(value) is Constant:
@@ -251,7 +251,7 @@ def _unwrapped(compiler: Compiler, value: Any, path: str) -> Any:
 
 
 def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """A container of the same class with the results for its children; other values as they are."""
+    """A container of the same class with the results for its children; other values unchanged."""
     cls = type(value)
     if cls is dict:
         return {key: function(child) for key, child in value.items()}

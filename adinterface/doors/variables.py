@@ -46,13 +46,13 @@ class Inputs:
 
 
 class Outputs(Inputs):
-    """Results by name, which take values as a Vector of OpenMDAO does: copied, and broadcast or reshaped as declared."""
+    """Results by name. Like an OpenMDAO Vector, it copies values, and broadcasts or reshapes them as declared."""
 
     def __init__(self, shapes: dict[str, tuple[int, ...]]):
         super().__init__({name: writable(np.zeros(shape)) for name, shape in shapes.items()})
         self._shapes = shapes
         #: Whether an output was written, or read, which may be followed by a write.
-        self.used = False
+        self.used: bool = False
 
     def __getitem__(self, name: str) -> Any:
         self.used = True
@@ -81,7 +81,7 @@ class Outputs(Inputs):
 
 
 def apart(component: Any) -> Any:
-    """A copy that keeps what its code stores to itself, and whose arrays take part in `array.dot(traced)`.
+    """A copy of a component: its code stores values in the copy, and its arrays support `array.dot(traced)`.
 
     Its code may write to its arrays of floating numbers, which are copies.
     """

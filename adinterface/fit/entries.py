@@ -15,10 +15,12 @@ class Entries:
 
     def __init__(self, matrix: Any, *, lower: bool):
         self.lower = lower
-        self.shape, self.nnz = matrix.shape, matrix.nnz
+        self.shape: Any = matrix.shape
+        self.nnz: Any = matrix.nnz
         rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        self.taken = np.flatnonzero(rows >= matrix.indices) if lower else slice(None)
-        self.rows, self.columns = rows[self.taken], matrix.indices[self.taken]
+        self.taken: Any = np.flatnonzero(rows >= matrix.indices) if lower else slice(None)
+        self.rows: Any = rows[self.taken]
+        self.columns: Any = matrix.indices[self.taken]
 
     def of(self, matrix: Any) -> Vector:
         """The entries of a matrix with the same pattern. Raises SparsityError where their number differs."""

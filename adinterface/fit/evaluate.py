@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 from ..core.call.call import Call
 from ..core.call.output import Function
 from ..core.contract.backend import Arrays
-from ..core.operators.operation import Operation, PartForm, Results
+from ..core.operators.operation import Forms, Operation, Results
 
 
 class Evaluate(Operation):
     """The value of f, in the engine's arrays inside, in those of the arguments outside."""
 
     name = "evaluate"
-    forms: ClassVar[tuple[PartForm, ...]] = ("value",)
+    forms: ClassVar[Forms] = ("value",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return function(*leaves)

@@ -36,7 +36,8 @@ class Flat:
     def __init__(
         self, f: Callable[..., Any], backend: AutoBackend, start: Any, constants: tuple[Any, ...], kwargs: dict[str, Any]
     ):
-        self.f, self._kwargs = f, kwargs
+        self.f: Callable[..., Any] = f
+        self._kwargs = kwargs
         # Solvers do not take the matrices of an engine.
         if isinstance(backend, AutoSparse) and backend.format == "native":
             backend = replace(backend, format="csr")
@@ -45,12 +46,12 @@ class Flat:
         self._pure = f if next(stateful((start, *constants), kwargs), None) is None else Unchanging(f, "solvers")
         self._holds = bool(held_state(start))
         #: The further arguments of f, whose numbers may be set anew before a call.
-        self.constants = tuple([part if type(part) is Constant else Constant(part) for part in constants])
-        self.packing = Packing(start)
+        self.constants: tuple[Constant, ...] = tuple([part if type(part) is Constant else Constant(part) for part in constants])
+        self.packing: Packing = Packing(start)
         #: The start as a vector.
         self.x0: Vector = self.packing.start()
         #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.
-        self.evaluations = 0
+        self.evaluations: int = 0
         self._prepared: dict[Any, Prepared] = {}
         #: What f must return a tree like, in whose order its numbers are then; None for any.
         self._rows: Rows | None = None

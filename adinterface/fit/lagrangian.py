@@ -32,7 +32,7 @@ class Lagrangian:
         self._shapes = [require_leaf(leaf, "the constraint").shape(leaf) for leaf in leaves(value)]
         self._starts: list[int] = np.cumsum([0, *[math.prod(shape) for shape in self._shapes]]).tolist()
         #: How many numbers g has.
-        self.size = self._starts[-1]
+        self.size: int = self._starts[-1]
         self._example = np.random.default_rng(0).normal(size=self.size)
         self._found = False
         self._flat = Flat(self._value, backend, start, (1.0, self._parts(np.zeros(self.size)), *constants), {})

@@ -26,20 +26,21 @@ class Packing:
     """
 
     def __init__(self, model: Any):
-        self.model, self.parameters = model, Parameters(model)
+        self.model: Any = model
+        self.parameters: Parameters = Parameters(model)
         once = self.parameters.once
         if not once:
             raise NotDifferentiableError("The start has no floating leaf, so that there is nothing to solve for.")
-        self.shapes = [leaf.library.shape(leaf.value) for leaf in once]
-        self.complex = [_is_complex(leaf) for leaf in once]
+        self.shapes: list[tuple[int, ...]] = [leaf.library.shape(leaf.value) for leaf in once]
+        self.complex: list[bool] = [_is_complex(leaf) for leaf in once]
         sizes = [math.prod(shape) * (2 if doubled else 1) for shape, doubled in zip(self.shapes, self.complex)]
-        self.starts = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+        self.starts: Any = np.concatenate([[0], np.cumsum(sizes)]).tolist()
         self.size: int = self.starts[-1]
         real = widest([leaf.library.dtype(leaf.value) for leaf in once if leaf.library is not PYTHON])
-        self.dtypes = [real if leaf.library is PYTHON else leaf.library.dtype(leaf.value) for leaf in once]
+        self.dtypes: list[str] = [real if leaf.library is PYTHON else leaf.library.dtype(leaf.value) for leaf in once]
         #: Whether the model is one array, as NumPy has it.
-        self.bare = type(model) is np.ndarray and model.dtype == np.float64
-        self.shared = len(once) < sum(place is not None for place in self.parameters.places)
+        self.bare: bool = type(model) is np.ndarray and model.dtype == np.float64
+        self.shared: bool = len(once) < sum(place is not None for place in self.parameters.places)
 
     def start(self) -> Vector:
         """The model itself as a vector."""
@@ -150,7 +151,9 @@ class Rows:
     """
 
     def __init__(self, example: Any, name: str):
-        self.example, self.name, self._parameters = example, name, Parameters(example)
+        self.example: Any = example
+        self.name: str = name
+        self._parameters = Parameters(example)
 
     def matches(self, value: Any, what: str) -> bool:
         """Whether `value` has the places of the example; False if both are rows of numbers of different length.

@@ -28,6 +28,7 @@ class Parameters:
     def __init__(self, model: Any):
         self.model = model
         self.structure: Structure
+        self.found: list[Leaf]
         self.structure, self.found = apart(model)
         known: dict[Any, int] = {}
         self.once: list[Leaf] = []

@@ -51,7 +51,9 @@ class Training:
         *,
         compiled: bool | None = None,
     ):
-        self.loss, self.backend, self.optimiser = loss, backend, optimiser
+        self.loss: Callable[..., Any] = loss
+        self.backend: AutoBackend = backend
+        self.optimiser: Any = optimiser
         holds = hasattr(optimiser, "state_dict") and hasattr(optimiser, "model")
         if not (holds or _is_number(optimiser) or (hasattr(optimiser, "init") and hasattr(optimiser, "step"))):
             raise TypeError(

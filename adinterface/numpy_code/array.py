@@ -74,7 +74,7 @@ class NumpyArray(Storage):
     """
 
     __slots__ = ()
-    __array_priority__ = 1000.0
+    __array_priority__: float = 1000.0
 
     def __init__(self, array: Any, engine: Engine):
         self._array = array
@@ -699,7 +699,7 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
 
 
 #: Ufuncs of vectors, which lie along the last axis or another.
-_OF_VECTORS = frozenset(ufunc for name in ("vecdot",) if (ufunc := getattr(np, name, None)) is not None)
+_OF_VECTORS = frozenset({np.vecdot} if hasattr(np, "vecdot") else ())
 
 
 def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -843,7 +843,7 @@ def _method(name: str) -> Callable[..., Any]:
     return method
 
 
-ARITHMETIC = {
+ARITHMETIC: dict[str, tuple[np.ufunc, str]] = {
     "add": (np.add, "+"),
     "sub": (np.subtract, "-"),
     "mul": (np.multiply, "*"),
@@ -874,7 +874,7 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any) 
     return np.astype(result, x.dtype)
 
 
-COMPARISONS = {
+COMPARISONS: dict[str, np.ufunc] = {
     "eq": np.equal,
     "ne": np.not_equal,
     "lt": np.less,
@@ -884,7 +884,7 @@ COMPARISONS = {
 }
 #: The operators on two Python numbers that return a third.
 _PYTHONS = frozenset({np.divmod, *(ufunc for ufunc, _ in ARITHMETIC.values())})
-SIGNS = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
+SIGNS: dict[str, np.ufunc] = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
 
 for _name, (_ufunc, _symbol) in ARITHMETIC.items():
     setattr(NumpyArray, f"__{_name}__", binary(_ufunc))

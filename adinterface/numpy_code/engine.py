@@ -107,14 +107,14 @@ class Engine:
     )
 
     def __init__(self, library: Library):
-        self.library = library
+        self.library: Library = library
         #: Where an engine computes with NumPy's arrays, those too, which it does not follow.
-        self.types = (*library.types, np.ndarray) if library.plain_numpy else library.types
+        self.types: tuple[type, ...] = (*library.types, np.ndarray) if library.plain_numpy else library.types
         #: The classes of the arrays met so far, for a check that costs less than isinstance.
         self.classes: set[type] = set()
         #: Python numbers, which every engine takes directly.
-        self.numbers = frozenset({float, int, bool, complex})
-        self.functions = Functions(library)
+        self.numbers: frozenset[type[float] | type[int] | type[bool] | type[complex]] = frozenset({float, int, bool, complex})
+        self.functions: Functions = Functions(library)
         from . import compositions  # here, because the twenty files take a third of the time to import this package
 
         sources = library.numpy_sources()
@@ -122,7 +122,7 @@ class Engine:
             (source.getitem for source in sources if hasattr(source, "getitem")), None
         ) or functools.partial(compositions.getitem, library.namespace(None))
         #: Whether x[index] is as in NumPy for integers and slices without steps, so that they need no check.
-        self.own_indexing = any(getattr(source, "OWN_INDEXING", False) for source in sources)
+        self.own_indexing: bool = any(getattr(source, "OWN_INDEXING", False) for source in sources)
         #: An array with a value, one or as many, in places of it that are counted in C's order and differ from one another.
         self.written: Callable[[Any, Any, Any], Any] = next(
             (source.written for source in sources if hasattr(source, "written")), None
@@ -130,8 +130,8 @@ class Engine:
 
         namespace = library.namespace(None)
         #: The same for places in an engine's array, which may contain duplicates: assigned, and added.
-        self.written_anywhere = functools.partial(compositions.written_anywhere, namespace)
-        self.added_anywhere = functools.partial(compositions.added_anywhere, namespace)
+        self.written_anywhere: Callable[..., Any] = functools.partial(compositions.written_anywhere, namespace)
+        self.added_anywhere: Callable[..., Any] = functools.partial(compositions.added_anywhere, namespace)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return engine_of, (self.library,)

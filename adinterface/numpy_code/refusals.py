@@ -25,7 +25,7 @@ class Ambient(threading.local):
     unknown: BaseException | None = None
 
 
-here = Ambient()
+here: Ambient = Ambient()
 
 
 def forget() -> None:

@@ -81,7 +81,7 @@ class View:
     __slots__ = ("located", "source")
 
     def __init__(self, source: Storage):
-        self.source = source
+        self.source: Storage = source
         #: The root, the numbers of its elements that the view holds, and the same for other layouts, once they are found.
         self.located: tuple[Storage, Numbers, list[Numbers]] | None = None
 
@@ -100,8 +100,9 @@ class Indexed(View):
     __slots__ = ("_known", "index")
 
     def __init__(self, source: Storage, index: Any):
-        self.source, self.index = source, index
-        self.located = None
+        self.source: Storage = source
+        self.index: Any = index
+        self.located: tuple[Storage, Numbers, list[Numbers]] | None = None
         self._known: tuple[Any] | None = None
 
     def _require_known(self) -> Any:
@@ -128,9 +129,13 @@ class Applied(View):
     __slots__ = ("args", "function", "kwargs", "part", "place")
 
     def __init__(self, function: Any, args: Any, place: int | None = None, kwargs: Any = None, part: int | None = None):
-        self.source = args[place or 0]
-        self.function, self.args, self.place, self.kwargs, self.part = function, args, place, kwargs or {}, part
-        self.located = None
+        self.source: Any = args[place or 0]
+        self.function: Any = function
+        self.args: Any = args
+        self.place: int | None = place
+        self.kwargs: Any = kwargs or {}
+        self.part: int | None = part
+        self.located: tuple[Storage, Numbers, list[Numbers]] | None = None
 
     def _of(self, source: Any) -> Any:
         place = self.place or 0

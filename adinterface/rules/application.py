@@ -101,8 +101,11 @@ class Application:
         found: Sequence[Leaf],
         count: int,
     ):
-        self._rule, self.library, self._structures, self._words = rule, library, structures, words
-        self.name = rule.name
+        self._rule = rule
+        self.library: Library = library
+        self._structures = structures
+        self._words = words
+        self.name: str = rule.name
         self.pullback: Callable[[Arrays, Point], Arrays] | None = self._pull if rule.back is not None else None
         self.pushforward: Callable[[Arrays, Point], Arrays] | None = self._push if rule.push is not None else None
         #: The value's structure, and of each array in it whether it is an output; known when the primal has run.

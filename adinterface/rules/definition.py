@@ -18,9 +18,10 @@ class Definition:
 
     def __init__(self, f: Callable[..., Any], host: bool | Callable[..., Any] = False):
         #: Whether f runs outside of the engine's traces: True, or a function from the arguments to an example of its value.
-        self.f, self.host = f, host
+        self.f: Callable[..., Any] = f
+        self.host: bool | Callable[..., Any] = host
         #: f takes arrays of any library there; otherwise NumPy's.
-        self.outside = False
+        self.outside: bool = False
         self.name: str = getattr(f, "__name__", type(f).__name__)
         #: The error where a keyword is being differentiated; None for the usual one.
         self.refusal: Exception | None = None
@@ -28,10 +29,10 @@ class Definition:
         self.written: Callable[..., Any] | None = None
         self.back: Callable[..., Any] | None = None
         self.push: Callable[..., Any] | None = None
-        self.signature = _signature(f)
+        self.signature: inspect.Signature = _signature(f)
         parameters = self.signature.parameters.values()
         #: The number of positional arguments, if calls need not read the signature; else None.
-        self.count = len(parameters) if all(p.kind in _POSITIONAL for p in parameters) else None
+        self.count: int | None = len(parameters) if all(p.kind in _POSITIONAL for p in parameters) else None
 
     def path(self, i: int) -> str:
         """What the i-th argument is called in messages."""

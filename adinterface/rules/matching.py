@@ -26,7 +26,10 @@ class RuleMatch(Matcher):
     """
 
     def __init__(self, library: Library, name: str, what: str, expected: Iterator[Any]):
-        self.library, self.name, self.what, self.expected = library, name, what, expected
+        self.library: Library = library
+        self.name: str = name
+        self.what: str = what
+        self.expected: Iterator[Any] = expected
         self.arrays: list[Any] = []
 
     def _error(self, problem: str) -> RuleError:

@@ -4,9 +4,8 @@
 
     linalg.solve_triangular(a, b)
 
-A floor above the rules: it may import them, `numpy_code` and what stands below. Our forms are found by SciPy's own names, take
-SciPy's arguments, and are SciPy's functions themselves for plain NumPy arrays. SciPy is imported when one of the
-modules here first is. Engines may import `special.for_engines`, and nothing else of it.
+It may import `rules`, `numpy_code` and core. The functions have the names and arguments of SciPy, and call SciPy for plain
+NumPy arrays. SciPy is imported with the first of these modules. Engines may import `special.for_engines` only.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ def __getattr__(name: str) -> Any:
 
 
 def ours(function: Any) -> Callable[..., Any] | None:
-    """Our form of a function or class of SciPy's, by the object itself; None if there is none.
+    """The function or class of this package for one of SciPy, found by the object; None if there is none.
 
-    For what makes copies of NumPy code in which SciPy's names mean ours.
+    Used by code that copies NumPy code and replaces SciPy functions in the copy.
     """
     module: Any = getattr(function, "__module__", None)
     if not isinstance(module, str) or not module.startswith("scipy.") or not callable(function):

@@ -1,4 +1,4 @@
-"""What our forms of SciPy's functions have in common: NumPy code that never makes a plain array of an engine's."""
+"""Helpers of the SciPy functions: NumPy code that never converts an engine array to a plain array."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = Any
 
 
 def array(x: Any) -> Array:
-    """An array of NumPy's or an engine's: of itself, a number, or a list of numbers and arrays."""
+    """A NumPy or engine array, from an array, a number, or a list of numbers and arrays."""
     if isinstance(x, (NumpyArray, np.ndarray)):
         return x
     if isinstance(x, (list, tuple)) and holds_engines(x):
@@ -24,7 +24,7 @@ def array(x: Any) -> Array:
 
 
 def holds_engines(x: Any) -> bool:
-    """Whether a list or tuple, or what it consists of, has an engine's array in it."""
+    """Whether a list or tuple contains an engine array, at any depth."""
     return any(holds_engines(part) if isinstance(part, (list, tuple)) else isinstance(part, NumpyArray) for part in x)
 
 
@@ -35,7 +35,7 @@ def inexact(x: Any) -> Array:
 
 
 def cast(x: Array, dtype: Any) -> Array:
-    """x in a dtype; a wider one as far as the engine has it, as in an operation with a NumPy array of that dtype."""
+    """x in a dtype, or in the widest that the engine has, as in an operation with a NumPy array of that dtype."""
     dtype = np.dtype(dtype)
     if x.dtype == dtype:
         return x
@@ -74,7 +74,7 @@ def identity(n: int, like: Array) -> np.ndarray[Any, Any]:
 
 
 def rearranged(function: Callable[..., Any], *arrays: Array, **options: Any) -> Array:
-    """What a function that only moves elements makes of arrays: it is asked where it puts them. Zeros stay zeros."""
+    """The result of a function that only moves elements, found by applying it to indices. Zeros stay zeros."""
     start, places = 1, []
     for x in arrays:
         places.append(np.arange(start, start + x.size).reshape(x.shape))

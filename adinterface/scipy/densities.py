@@ -1,4 +1,4 @@
-"""Compiled functions that scipy.stats keeps to itself.
+"""Private compiled functions of scipy.stats.
 
 Sources: NIST Digital Library of Mathematical Functions, 10.29, 10.35; McNeil, Frey and Embrechts, Quantitative risk management,
 2005, of generalized hyperbolic and inverse Gaussian distributions.

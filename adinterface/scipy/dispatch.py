@@ -1,7 +1,7 @@
-"""How a call of one of SciPy's functions finds ours: by what its arguments are made of.
+"""Chooses between SciPy and the function of this package, by the types of the arguments.
 
-Ours are NumPy code (`numpy_function`'s), so each is written once for every engine, and differentiated to any order. Plain
-arrays and numbers go to SciPy itself.
+The functions here are NumPy code for `numpy_function`, so each is written once for every engine, and differentiated to any
+order. Plain arrays and numbers go to SciPy itself.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _UNKNOWN = object()
 
 
 def of_scipy(scipy_function: Any, *, ignored: Iterable[str] = ()) -> Callable[[F], F]:
-    """Decorates NumPy code that gives, for arrays of an engine, what a function of SciPy gives for NumPy's.
+    """Decorates NumPy code that computes a SciPy function on engine arrays.
 
-    The code takes SciPy's parameters by name, or those that it knows: another one is refused by name unless it has SciPy's
-    default, or is among `ignored`, which change nothing here.
+    The code takes some or all of the SciPy parameters, under their names. Any other parameter must have its SciPy default,
+    or be among `ignored`, which have no effect here.
     """
 
     def decorate(code: F) -> F:
@@ -106,7 +106,7 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def unsupported(name: str, option: str, instead: str = "") -> NumpyCodeError:
-    """The error for an option of a function of SciPy's that has no derivative here."""
+    """The error for an option of a SciPy function that has no derivative here."""
     return NumpyCodeError(
         f"{name}: {option} is not supported for an engine's arrays. "
         + (instead or "Leave it out, or use AutoFiniteDifferences().")
@@ -147,7 +147,7 @@ def is_engines(*values: Any) -> bool:
 
 
 def guarded(scipy_function: F) -> F:
-    """A function of SciPy that has no form here: it takes NumPy's arrays alone, and says so."""
+    """A SciPy function without a version here: it takes NumPy arrays only, and refuses engine arrays."""
 
     @functools.wraps(scipy_function)
     def call(*args: Any, **keywords: Any) -> Any:
@@ -168,7 +168,7 @@ def ours_of(value: Any) -> Callable[..., Any] | None:
 
 
 def rest_of(name: str, module_globals: dict[str, Any]) -> Callable[[str], Any]:
-    """A module's `__getattr__` for what SciPy's module of that name has and ours has not."""
+    """The `__getattr__` of a module, for the attributes that only the SciPy module has."""
 
     def get(attribute: str) -> Any:
         if attribute.startswith("__"):

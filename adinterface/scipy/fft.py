@@ -1,6 +1,6 @@
-"""scipy.fft on the arrays of any engine: NumPy's transforms, and those of cosines and sines by a rule.
+"""scipy.fft on the arrays of any engine: the transforms of NumPy; cosine and sine transforms by a rule.
 
-Orthonormal transforms of cosines and sines are matrices whose transposes are their inverses; the others are these with factors.
+An orthonormal cosine or sine transform is a matrix whose inverse is its transpose. The others multiply it by factors.
 """
 
 from __future__ import annotations
@@ -71,10 +71,11 @@ def _(cotangent: Any, value: Any, x: Any, *, name: str, type: int, inverse: bool
 
 
 def _factors(name: str, type: int, n: int, norm: str | None, orthogonalize: bool | None) -> tuple[Any, Any]:
-    """The vectors that the arguments, and the results, of the orthonormal transform are multiplied with to make another.
+    """The factors of the arguments and of the results that make another transform from the orthonormal one.
 
-    Each entry of a matrix is that of the orthonormal one times a number of its row and one of its column; those of the columns
-    are alike but for the first and the last. The first row and the first column have no zeros, so they tell the numbers.
+    Each entry of the matrix is the orthonormal entry times a factor of its row and a factor of its column. The factors of
+    the columns are equal, except the first and the last. The first row and column have no zeros, so the factors are
+    computed from them.
     """
 
     def ratios(place: int) -> Any:
@@ -128,12 +129,16 @@ def _several(name: str, one: Callable[..., Any]) -> Callable[..., Any]:
     return of_scipy(getattr(scipy_fft, name))(transform)
 
 
-dct, dst, idct, idst = _transform("dct", False), _transform("dst", False), _transform("dct", True), _transform("dst", True)
-dctn, dstn, idctn, idstn = (
-    _several(name, one) for name, one in (("dctn", dct), ("dstn", dst), ("idctn", idct), ("idstn", idst))
-)
+dct: Callable[..., Any] = _transform("dct", False)
+dst: Callable[..., Any] = _transform("dst", False)
+idct: Callable[..., Any] = _transform("dct", True)
+idst: Callable[..., Any] = _transform("dst", True)
+dctn: Callable[..., Any] = _several("dctn", dct)
+dstn: Callable[..., Any] = _several("dstn", dst)
+idctn: Callable[..., Any] = _several("idctn", idct)
+idstn: Callable[..., Any] = _several("idstn", idst)
 
-__getattr__ = rest_of("scipy.fft", globals())
+__getattr__: Callable[[str], Any] = rest_of("scipy.fft", globals())
 
 __all__ = [
     "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "fftshift", "hfft", "idct", "idctn", "idst", "idstn", "ifft", "ifft2",

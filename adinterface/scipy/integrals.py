@@ -1,4 +1,4 @@
-"""Integrals by SciPy of functions with followed arrays in them: each derivative is an integral with nodes of its own.
+"""Integrals by SciPy of functions that contain traced arrays. Each derivative is a further integral, with its own nodes.
 
 For I = integral of f(x, p) from a to b: dI/dp is the integral of df/dp, dI/db is f(b, p), dI/da is -f(a, p).
 """
@@ -31,12 +31,13 @@ _NAME = "scipy.integrate.quad"
 
 
 class Integrand:
-    """`func(x, *args)` as a function of x and of the arrays that an engine follows in it."""
+    """`func(x, *args)` as a function of x and of the traced arrays in it."""
 
     def __init__(self, library: Library, captured: Captured, ends: Sequence[Any]):
-        self.library, self._captured = library, captured
+        self.library: Library = library
+        self._captured = captured
         #: It is NumPy code, which takes arrays behind wrappers; else code of the engine.
-        self.is_numpy_code = any(type(x) is NumpyArray for x in (*captured.arrays, *ends))
+        self.is_numpy_code: bool = any(type(x) is NumpyArray for x in (*captured.arrays, *ends))
         #: Of each array how many real parameters it is: 0 for one that has no derivative, 2 for a complex one.
         self._counts = [parameters_of(x) for x in captured.arrays]
 
@@ -61,7 +62,7 @@ class Integrand:
         return lambda x: number(func(x, *args))
 
     def followed(self, x: Any, parameters: Arrays) -> Any:
-        """The function where the parameters, and perhaps x, are the engine's arrays, which it may follow."""
+        """The function where the parameters, and perhaps x, are engine arrays, traced or not."""
         engine = engine_of(self.library)
         values: list[Any] = []
         for old, new in zip(self._captured.arrays, self._whole([NumpyArray(p, engine) for p in parameters])):
@@ -129,7 +130,7 @@ class _Flat:
 
 
 class Integral:
-    """The integrals of all derivatives of one order of an integrand, at numbers that are known."""
+    """The integrals of all derivatives of one order of an integrand, at known numbers."""
 
     def __init__(
         self,
@@ -140,7 +141,10 @@ class Integral:
         options: dict[str, Any],
         dtype: str,
     ):
-        self.integrand, self.order, self._ends, self._parameters = integrand, order, ends, parameters
+        self.integrand: Integrand = integrand
+        self.order: int = order
+        self._ends = ends
+        self._parameters = parameters
         self._options, self._dtype = options, dtype
         self._value: np.ndarray[Any, Any] | None = None
         self._next: Integral | None = None
@@ -196,7 +200,7 @@ class Integral:
 
 @rule
 def _integral(ends: dict[int, Any], parameters: Arrays, *, of: Integral) -> Any:
-    """ends: those of the two limits that are followed, by -1 for the lower and 1 for the upper one."""
+    """ends: the traced limits: -1 for the lower, 1 for the upper one."""
     return of.value()
 
 
@@ -235,7 +239,7 @@ def _slopes(xp: Any, value: Any, ends: Any, parameters: Arrays, of: Integral) ->
 
 
 def number(x: Any) -> float:
-    """The number that an integrand gives. Raises NumpyCodeError if an engine follows it."""
+    """The number that an integrand returns. Raises NumpyCodeError if an engine traces it."""
     if is_traced(x):
         raise NumpyCodeError(
             f"{_NAME}: func captures an array that is being differentiated in a place where it is not found, such as a global "
@@ -249,7 +253,7 @@ def number(x: Any) -> float:
 def integrated(
     func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...], full_output: Any, options: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """scipy.integrate.quad of NumPy code, or of code of the engine that follows what func captures."""
+    """scipy.integrate.quad of NumPy code, or of code for the engine that traces the arrays that func captures."""
     captured = Captured((func, args))
     ends = {sign: end for sign, end in ((-1, a), (1, b)) if is_traced(end)}
     low, high = [float(np.reshape(numbers(end, _NAME), ())) for end in (a, b)]

@@ -1,6 +1,6 @@
 """scipy.integrate on the arrays of any engine: integrals of samples, and of functions.
 
-`quad` is differentiated under the integral, with respect to the limits, `args` and what the function captures.
+`quad` is differentiated under the integral, with respect to the limits, `args` and captured arrays.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, 
 
 
 def _first_of_two(y: Array, h: Array) -> Array:
-    """The integral over each interval but the last, of the parabola through its ends and the point behind."""
+    """The integral over each interval except the last, of the parabola through its ends and the next point."""
     a, b = h[..., :-1], h[..., 1:]
     ratio = a / (a + b)
     cubic = a / b * ratio
@@ -143,7 +143,7 @@ def _wrapped(f: Callable[..., Any], *values: Any) -> Any:
 
 
 def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] = (), n: int = 5) -> Any:
-    """scipy.integrate.fixed_quad, where the limits, args or what func captures may be an engine's."""
+    """scipy.integrate.fixed_quad; the limits, args and arrays that func captures may be engine arrays."""
     nodes, weights = np.polynomial.legendre.leggauss(n)
 
     def code(a: Any, b: Any, *args: Any) -> Any:
@@ -159,10 +159,10 @@ OURS[scipy_integrate.fixed_quad] = fixed_quad
 
 
 def quad(func: Callable[..., Any], a: Any, b: Any, args: Any = (), full_output: Any = 0, **options: Any) -> Any:
-    """scipy.integrate.quad, where the limits, args or what func captures may be an engine's.
+    """scipy.integrate.quad; the limits, args and arrays that func captures may be engine arrays.
 
-    func: takes a number, and returns one, or a 0-d engine array. The value is SciPy's. Each derivative is an integral
-    by SciPy too, of the derivative of the integrand, with nodes of its own and the same `epsabs`, `epsrel` and `limit`.
+    func: takes a number, and returns one, or a 0-d engine array. SciPy computes the value. It also integrates the
+    derivative of the integrand for each derivative, with its own nodes and the same `epsabs`, `epsrel` and `limit`.
     Raises NumpyCodeError where a compiled call does not know the numbers, and for an array that func takes from a global name.
     """
     for option in sorted(options.keys() - {"epsabs", "epsrel", "limit", "points"}):
@@ -172,7 +172,7 @@ def quad(func: Callable[..., Any], a: Any, b: Any, args: Any = (), full_output: 
 
 
 def nquad(func: Callable[..., Any], ranges: Any, args: Any = (), opts: Any = None, full_output: bool = False) -> Any:
-    """scipy.integrate.nquad, where ranges, args or what func captures may be an engine's: `quad` of `quad`."""
+    """scipy.integrate.nquad as nested `quad`; ranges, args and arrays that func captures may be engine arrays."""
     args = args if isinstance(args, tuple) else (args,)
     if full_output:
         raise unsupported("scipy.integrate.nquad", "full_output")
@@ -207,7 +207,7 @@ def dblquad(
     epsabs: float = 1.49e-8,
     epsrel: float = 1.49e-8,
 ) -> Any:
-    """scipy.integrate.dblquad, where limits, args or what the functions capture may be an engine's."""
+    """scipy.integrate.dblquad; limits, args and arrays that the functions capture may be engine arrays."""
     options = {"epsabs": epsabs, "epsrel": epsrel}
     return nquad(func, [_range(gfun, hfun, 1), (a, b)], args, options)
 
@@ -224,7 +224,7 @@ def tplquad(
     epsabs: float = 1.49e-8,
     epsrel: float = 1.49e-8,
 ) -> Any:
-    """scipy.integrate.tplquad, where limits, args or what the functions capture may be an engine's."""
+    """scipy.integrate.tplquad; limits, args and arrays that the functions capture may be engine arrays."""
     options = {"epsabs": epsabs, "epsrel": epsrel}
     # SciPy gives the functions of the innermost limits the outermost variable first.
     return nquad(func, [_range(qfun, rfun, 2), _range(gfun, hfun, 1), (a, b)], args, options)
@@ -245,7 +245,7 @@ OURS |= {
 }
 
 
-__getattr__ = rest_of("scipy.integrate", globals())
+__getattr__: Callable[[str], Any] = rest_of("scipy.integrate", globals())
 
 __all__ = [
     "cumulative_simpson", "cumulative_trapezoid", "dblquad", "fixed_quad", "nquad", "quad", "romb", "simpson", "tplquad",

@@ -1,8 +1,8 @@
 """scipy.interpolate on the arrays of any engine: piecewise polynomials and linear interpolation.
 
-Each class is derived from SciPy's, made from values and places that may be an engine's, and called with such; with plain arrays
-alone its objects are SciPy's own. The pieces are SciPy's, from the same formulas: Fritsch and Butland, SIAM Journal on
-Scientific Computing, 1984 (monotone); Akima, Journal of the ACM, 1970; de Boor, A Practical Guide to Splines, 1978.
+Each class is derived from the SciPy class. It is made from and called with engine arrays; with plain arrays alone, its
+objects are SciPy objects. The formulas are those of SciPy: Fritsch and Butland, SIAM Journal on Scientific Computing, 1984
+(monotone); Akima, Journal of the ACM, 1970; de Boor, A Practical Guide to Splines, 1978.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .dispatch import OURS, is_engines, rest_of, unsupported
 
 
 def _hold(curve: Any, **arrays: Array) -> None:
-    """Give a curve its arrays, which since SciPy 1.16 are properties that make NumPy's arrays of what is set."""
+    """Set the arrays of a curve. Since SciPy 1.16 they are properties that convert to NumPy arrays."""
     for name, value in arrays.items():
         setattr(curve, f"_{name}" if isinstance(getattr(type(curve), name, None), property) else name, value)
     curve._asarray = _as_it_is
@@ -34,7 +34,7 @@ def _as_it_is(x: Any) -> Any:
 
 
 def _class(scipys: Any) -> Callable[[type], Any]:
-    """Enter a class of ours, which is derived from SciPy's, for that; made of plain arrays alone an object is as SciPy's."""
+    """Register a subclass of a SciPy class for that class. Made of plain arrays alone, an object is a SciPy object."""
 
     def decorate(cls: type) -> type:
         cls.__name__ = cls.__qualname__ = scipys.__name__
@@ -180,7 +180,7 @@ class PPoly(scipy_interpolate.PPoly):  # type: ignore[misc]
         return result
 
     def _followed(self, c: Array, known: Any, roots: Any, level: float, y: Any) -> Any:
-        """Roots of known numbers, with the derivatives of those of the curve: each step of the chord method adds an order."""
+        """Known roots, with derivatives from the curve: each step of the chord method adds one order."""
         if not roots.size:
             return roots
         size = np.max(np.abs(known(known.x))) + abs(level)
@@ -541,7 +541,7 @@ class BSpline(scipy_interpolate.BSpline):  # type: ignore[misc]
 def make_interp_spline(
     x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any = None, axis: int = 0, check_finite: bool = True
 ) -> Any:
-    """scipy.interpolate.make_interp_spline, of NumPy's arrays or an engine's: by the collocation matrix."""
+    """scipy.interpolate.make_interp_spline of NumPy or engine arrays, by the collocation matrix."""
     x, y, t = plain((x, y, t))
     if not is_engines(x, y):
         made = scipy_interpolate.make_interp_spline(x, y, k, t, bc_type, axis, check_finite)
@@ -593,7 +593,7 @@ OURS[scipy_interpolate.splev] = splev
 
 
 class _Lines:
-    """Interpolation by lines, steps or splines between points, of which some arrays may be an engine's."""
+    """Interpolation by lines, steps or splines between points; some arrays may be engine arrays."""
 
     def __init__(
         self, x: Any, y: Any, kind: Any, axis: int, bounds_error: bool | None, fill_value: Any, assume_sorted: bool
@@ -689,7 +689,7 @@ class interp1d(scipy_interpolate.interp1d):  # type: ignore[misc]
 
 
 class _Grid:
-    """Interpolation in a grid of several axes, of which some arrays may be an engine's."""
+    """Interpolation in a grid of several axes; some arrays may be engine arrays."""
 
     def __init__(self, points: Any, values: Any, method: str, bounds_error: bool, fill_value: Any):
         if method not in ("linear", "nearest"):
@@ -774,7 +774,7 @@ def interpn(
 
 OURS[scipy_interpolate.interpn] = interpn
 
-__getattr__ = rest_of("scipy.interpolate", globals())
+__getattr__: Callable[[str], Any] = rest_of("scipy.interpolate", globals())
 
 __all__ = [
     "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "PPoly", "PchipInterpolator",

@@ -1,6 +1,6 @@
 """scipy.ndimage on the arrays of any engine: linear filters, extrema and linear interpolation.
 
-Beyond an edge stands what SciPy's modes say, by the places in which NumPy puts the elements.
+Elements beyond an edge follow the modes of SciPy: NumPy pads the indices.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _pad(mode: str) -> Any:
 
 
 def _places(n: int, before: int, after: int, mode: str) -> np.ndarray[Any, Any]:
-    """Where what stands in each place comes from, counted from 1; 0 for the constant."""
+    """The index of the source of each element, counted from 1; 0 for the constant."""
     kind = _pad(mode)
     places = np.arange(1, n + 1)
     if kind is None:
@@ -63,7 +63,7 @@ def _along(x: Array, weights: Array, axis: int, mode: str, cval: Any, origin: in
 
 
 def _image(input: Any) -> Array:
-    """Of what filters compute with: SciPy gives integers back as integers, which have no derivative."""
+    """The image as floats: SciPy returns integers for integers, which have no derivative."""
     return inexact(input)
 
 
@@ -108,7 +108,7 @@ def _each(value: Any, count: int) -> Sequence[Any]:
 
 
 def _neighbourhoods(x: Array, shape: Sequence[int], axes: Sequence[int], mode: Any, cval: Any, origin: Any) -> Array:
-    """For each element those around it, in the order of the places of a window, along a new last axis."""
+    """For each element its neighbours, in the order of the window, along a new last axis."""
     modes, origins = _each(mode, len(axes)), _each(origin, len(axes))
     places = np.arange(1, math.prod(x.shape) + 1).reshape(x.shape)
     for n, axis in enumerate(axes):
@@ -152,7 +152,7 @@ def convolve(
 
 
 def _kernel(sigma: Any, order: int, radius: int) -> Array:
-    """The weights of a Gaussian's derivative, for a sigma that may be an engine's."""
+    """The weights of the derivative of a Gaussian; sigma may be an engine array."""
     steps = np.arange(-radius, radius + 1)
     bell = np.exp(-0.5 / (sigma * sigma) * steps**2)
     bell = bell / np.sum(bell)
@@ -262,8 +262,8 @@ def _edges(smooth: Sequence[float]) -> Callable[..., Array]:
     return code
 
 
-sobel = of_scipy(scipy_ndimage.sobel)(_edges((1, 2, 1)))
-prewitt = of_scipy(scipy_ndimage.prewitt)(_edges((1, 1, 1)))
+sobel: Callable[..., Array] = of_scipy(scipy_ndimage.sobel)(_edges((1, 2, 1)))
+prewitt: Callable[..., Array] = of_scipy(scipy_ndimage.prewitt)(_edges((1, 1, 1)))
 
 
 @of_scipy(scipy_ndimage.laplace)
@@ -298,8 +298,8 @@ def _extreme(name: str, reduce: Callable[..., Array]) -> Callable[..., Array]:
     return code
 
 
-maximum_filter = of_scipy(scipy_ndimage.maximum_filter)(_extreme("scipy.ndimage.maximum_filter", np.max))
-minimum_filter = of_scipy(scipy_ndimage.minimum_filter)(_extreme("scipy.ndimage.minimum_filter", np.min))
+maximum_filter: Callable[..., Array] = of_scipy(scipy_ndimage.maximum_filter)(_extreme("scipy.ndimage.maximum_filter", np.max))
+minimum_filter: Callable[..., Array] = of_scipy(scipy_ndimage.minimum_filter)(_extreme("scipy.ndimage.minimum_filter", np.min))
 
 
 # Interpolation -------------------------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ minimum_filter = of_scipy(scipy_ndimage.minimum_filter)(_extreme("scipy.ndimage.
 def map_coordinates(
     input: Any, coordinates: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0
 ) -> Array:
-    """Between the elements linearly: order=1 or, without a derivative by the coordinates, 0."""
+    """Linear interpolation (order=1), or the nearest element (order=0), which has no derivative by the coordinates."""
     name = "scipy.ndimage.map_coordinates"
     if order not in (0, 1):
         raise unsupported(name, f"order={order}", "Write order=1, or scipy.interpolate.CubicSpline along one axis.")
@@ -347,7 +347,7 @@ def map_coordinates(
     return _result(name, result.astype(x.dtype) if result.dtype != x.dtype else result, output)
 
 
-__getattr__ = rest_of("scipy.ndimage", globals())
+__getattr__: Callable[[str], Any] = rest_of("scipy.ndimage", globals())
 
 __all__ = [
     "convolve", "convolve1d", "correlate", "correlate1d", "gaussian_filter", "gaussian_filter1d", "gaussian_gradient_magnitude",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -272,7 +273,7 @@ def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Array:
     return np.moveaxis(np.fft.ifft(np.fft.fft(x, n) * steps.astype(x.dtype)), -1, axis)
 
 
-__getattr__ = rest_of("scipy.signal", globals())
+__getattr__: Callable[[str], Any] = rest_of("scipy.signal", globals())
 
 __all__ = [
     "convolve", "convolve2d", "correlate", "correlate2d", "detrend", "fftconvolve", "filtfilt", "hilbert", "lfilter",

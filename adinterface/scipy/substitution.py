@@ -1,6 +1,6 @@
-"""What a function captures of an engine's arrays, and the same function with other values in their places.
+"""The engine arrays that a function captures, and the same function with other values for them.
 
-A derivative of a function by what it captures, at other numbers or by another trace, needs it as a function of that, too.
+To differentiate a function by captured arrays, at other numbers or in another trace, they must be arguments.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CLOSED = frozenset(sys.stdlib_module_names - {"__main__"}) | {"numpy", "adinter
 
 
 def library_of(x: Any) -> Library:
-    """The library of an engine's array, or of the one behind a wrapper."""
+    """The library of an engine array, also behind a wrapper."""
     library = x._engine.library if type(x) is NumpyArray else handler_of(x, scan=False)
     assert isinstance(library, Library)
     return library
@@ -37,7 +37,7 @@ def native_of(x: Any) -> Any:
 
 
 def is_traced(x: Any) -> bool:
-    """Whether it is an array that an engine follows, itself or behind a wrapper."""
+    """Whether it is a traced array, possibly behind a wrapper."""
     if type(x) is NumpyArray:
         return library_of(x).traced(x._array)
     return type(x) not in _PLAIN and is_native(x) and library_of(x).traced(x)
@@ -46,7 +46,7 @@ def is_traced(x: Any) -> bool:
 class Captured:
     """Arrays in values and functions: in containers, closures, defaults, partials and attributes.
 
-    Those behind wrappers, and the engine's own that it follows.
+    Arrays behind wrappers, and traced engine arrays.
     """
 
     def __init__(self, value: Any):
@@ -85,7 +85,7 @@ class Captured:
                     waiting.append(part)
 
     def with_values(self, values: Sequence[Any]) -> Any:
-        """The value or function with these in the places of the arrays; what holds none of them is itself."""
+        """The value or function with these in place of the arrays; unchanged if it contains none of them."""
         made = {id(x): value for x, value in zip(self.arrays, values)}
 
         def of(x: Any) -> Any:
@@ -145,7 +145,7 @@ def _again(x: Any, of: Callable[[Any], Any], announce: Callable[[Any], None]) ->
 
 
 def _attributes(x: Any) -> dict[str, Any]:
-    """The attributes of an object of a user's class; nothing for a class, or for an object of a compiled class."""
+    """The attributes of an object of a user's class; empty for a class or an object of a compiled class."""
     cls: Any = type(x)
     if isinstance(x, (type, types.ModuleType)) or cls.__module__.partition(".")[0] in _CLOSED:
         return {}

@@ -35,15 +35,19 @@ class BlockLayout:
     """
 
     def __init__(self, pattern: SparsityPattern, colouring: Colouring, outputs: Sequence[int], leaves: Sequence[int]):
-        self.pattern, self.colouring = pattern, colouring
-        self.outputs, self.leaves = tuple(outputs), tuple(leaves)
+        self.pattern: SparsityPattern = pattern
+        self.colouring: Colouring = colouring
+        self.outputs: tuple[int, ...] = tuple(outputs)
+        self.leaves: tuple[int, ...] = tuple(leaves)
         self._row_starts = np.concatenate([[0], np.cumsum(outputs, dtype=np.int64)])
         self._column_starts = np.concatenate([[0], np.cumsum(leaves, dtype=np.int64)])
         self._mirrored = np.zeros(0, bool)
         self._directions: dict[bool, np.ndarray[Any, Any]] = {}
         if colouring.by == "symmetric":
             self._mirrored = ~alone(pattern, colouring)[0]
-        self.blocks = [[self._block(k, n) for n in range(len(self.leaves))] for k in range(len(self.outputs))]
+        self.blocks: list[list[Block]] = [
+            [self._block(k, n) for n in range(len(self.leaves))] for k in range(len(self.outputs))
+        ]
 
     def direction(self, *, transposed: bool) -> np.ndarray[Any, Any]:
         """A vector of random numbers, none near zero: of the inputs, or `transposed` of the outputs. Nobody writes to it."""

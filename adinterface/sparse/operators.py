@@ -22,7 +22,7 @@ from ..core.contract.library import NUMPY, epsilon, kind
 from ..core.operators.dispatch import Kind
 from ..core.operators.hessian import Hessian, ValueGradientAndHessian, ValueGradientHessian
 from ..core.operators.jacobian import JacobianOperation, ValueAndJacobian, ValueAndJacobianOperation
-from ..core.operators.operation import Compiled, Compute, Operation, PartForm, Results
+from ..core.operators.operation import Compiled, Compute, Forms, Operation, Results, ResultType
 from ..core.tree import build_gradient
 from . import compressed
 from .auto import AutoSparse
@@ -53,7 +53,7 @@ class SparseOperation(Operation):
         #: What makes the matrix of each block: a function of the engine, or the first csr_array.
         self.makers: dict[tuple[int, int], Any] = {}
         #: Whether the next evaluation is to be compared with the engine.
-        self.unchecked = auto.check is not False
+        self.unchecked: bool = auto.check is not False
 
     @property
     def outermost(self) -> Backend:
@@ -313,8 +313,8 @@ def _numbers(name: str, backend: Backend, stack: Any) -> np.ndarray[Any, Any]:
 
 class SparseValueJacobian(SparseOperation, ValueAndJacobianOperation):
     name = "value_and_jacobian"
-    result: ClassVar[type[tuple[Any, ...]] | None] = ValueAndJacobian
-    forms: ClassVar[tuple[PartForm, ...]] = ("value", "jacobian")
+    result: ClassVar[ResultType] = ValueAndJacobian
+    forms: ClassVar[Forms] = ("value", "jacobian")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         try:
@@ -331,8 +331,8 @@ class SparseValueJacobian(SparseOperation, ValueAndJacobianOperation):
 
 class SparseJacobian(SparseValueJacobian):
     name = "jacobian"
-    result = None
-    forms = ("jacobian",)
+    result: ClassVar[ResultType] = None
+    forms: ClassVar[Forms] = ("jacobian",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         _, aux, coloured, singles = super().compute(function, leaves, tangents)
@@ -349,8 +349,8 @@ def _assembled(call: Call, form: OutputStructure, matrices: list[list[Any]]) -> 
 
 class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
     name = "value_gradient_and_hessian"
-    result: ClassVar[type[tuple[Any, ...]] | None] = ValueGradientAndHessian
-    forms: ClassVar[tuple[PartForm, ...]] = ("value", "argument", "hessian")
+    result: ClassVar[ResultType] = ValueGradientAndHessian
+    forms: ClassVar[Forms] = ("value", "argument", "hessian")
     second = True
 
     @property
@@ -383,8 +383,8 @@ class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
 
 class SparseHessian(SparseValueGradientHessian):
     name = "hessian"
-    result = None
-    forms = ("hessian",)
+    result: ClassVar[ResultType] = None
+    forms: ClassVar[Forms] = ("hessian",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         _, _, coloured, singles = self.products(function, leaves, value=False)

@@ -66,23 +66,24 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     """An array of f, while f is traced."""
 
     __slots__ = ("_sets", "_value", "changes", "fixed", "places", "root", "seen", "shared", "tracing")
-    __array_priority__ = 1000.0
+    __array_priority__: float = 1000.0
     __hash__ = None  # type: ignore[assignment]
     rules: ClassVar[Rules]
 
     def __init__(self, value: Any, sets: Sets, trace: Trace, fixed: bool = False):
         self._value: np.ndarray[Any, Any] = np.asarray(value)
-        self._sets, self.tracing = sets, trace
+        self._sets = sets
+        self.tracing: Trace = trace
         #: Whether the value is the same for all arguments.
-        self.fixed = fixed
+        self.fixed: bool = fixed
         #: Whether another array may share the memory, in NumPy, so that the effect of writing is unknown.
-        self.shared = False
+        self.shared: bool = False
         #: How often something was written into it.
-        self.changes = 0
+        self.changes: int = 0
         #: For a view made by an index: its base, the numbers of its elements there, and the base's state that it has read.
         self.root: Traced | None = None
         self.places: Any = None
-        self.seen = 0
+        self.seen: int = 0
 
     @property
     def value(self) -> np.ndarray[Any, Any]:
@@ -293,7 +294,7 @@ def stand_in(library: Library, array: Any) -> np.ndarray[Any, Any]:
 
 class TracedLibrary(Library):
     name = "traced"
-    types = (Traced,)
+    types: ClassVar[tuple[type, ...]] = (Traced,)
 
     def dtype(self, x: Any) -> str:
         return dtype_name(x.dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from ..core.call.call import Call
 from ..core.call.messages import require_function
@@ -108,11 +108,11 @@ _SAME = ("name", "output", "result", "forms", "order", "of_complex", "takes", "d
 class Batched(Operation):
     """An operation applied to each entry of the axis."""
 
-    plan_type = BatchedPlan
-    call_type = BatchedCall
+    plan_type: ClassVar[type[Plan]] = BatchedPlan
+    call_type: ClassVar[type[Call]] = BatchedCall
 
     def __init__(self, kind: BatchedKind, auto: AutoBackend):
-        self.inner = operation_of(kind.inner, auto)
+        self.inner: Operation = operation_of(kind.inner, auto)
         if type(self.inner) is not kind.inner:
             raise TypeError(
                 f"batched({kind.inner.name}, ...): {type(auto).__name__} gives results that are no arrays, and so "
@@ -121,8 +121,8 @@ class Batched(Operation):
         self.randomness: Randomness = kind.randomness
         vars(self).update({name: getattr(self.inner, name) for name in _SAME})
         super().__init__(auto)
-        self.kind = kind
-        self.estimates = self.inner.estimates
+        self.kind: BatchedKind = kind
+        self.estimates: bool = self.inner.estimates
 
     @property
     def title(self) -> str:

@@ -28,7 +28,7 @@ class BatchedPlan(Plan):
                 "batched: Duplicated(...) has room for one gradient, not for one of each entry. Pass the model itself, or the "
                 "gradient of a mean over the entries with Duplicated."
             )
-        self.duplicated = ()
+        self.duplicated: tuple[int, ...] = ()
         #: For every slot, whether it has the axis; and the length of the axis, or None if no slot has it.
         self.each: list[bool] = []
         self.count: int | None = None
@@ -56,7 +56,7 @@ class BatchedPlan(Plan):
             for slot, value, each in zip(self.slots, values, self.each)
             if slot.differentiated and slot.library is not None
         ]
-        self.inputs = sum(math.prod(shape[1:] if each else shape) for shape, each in shapes)
+        self.inputs: int = sum(math.prod(shape[1:] if each else shape) for shape, each in shapes)
 
     def _shape_of_stack(self, n: int, value: Any, path: str) -> tuple[int, ...] | None:
         """The shape of a marked value; None for strings, functions and integers inside trees, which have no axis."""

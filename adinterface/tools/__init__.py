@@ -9,21 +9,25 @@ from .check_rule import RuleCheck, RuleFinding, check_rule
 from .compare import Comparison, compare
 from .estimate_noise import Noise, estimate_noise
 from .explain import Explanation, LeafReport, explain
+from .summary import LeafSummary, Summary, summary
 
 __all__ = [
     "Comparison",
     "Explanation",
     "GradientCheck",
     "LeafReport",
+    "LeafSummary",
     "NeutralCheck",
     "NeutralFinding",
     "Noise",
     "RuleCheck",
     "RuleFinding",
+    "Summary",
     "check_gradient",
     "check_neutral",
     "check_rule",
     "compare",
     "estimate_noise",
     "explain",
+    "summary",
 ]

@@ -29,7 +29,7 @@ from ..core.contract.registry import find
 from ..core.operators.gradient import gradient
 from ..core.operators.pullback import pullback
 from ..core.operators.second_order import first_order
-from ..core.tree import handler_of
+from ..core.tree import Structure, handler_of
 from .leaves import differentiated_paths, named_leaves, native_leaves, taken_apart, with_native_leaves
 from .numbers import Array, widened
 from .verdict import Verdict
@@ -147,13 +147,16 @@ class Probe:
 
     def __init__(self, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]):
         inner = first_order(auto).auto
-        self.backend = inner if isinstance(inner, AutoFiniteDifferences) else AutoFiniteDifferences(native=inner)
-        self.f, self.args, self.kwargs = f, args, kwargs
-        self.structures, _ = taken_apart(args)
-        self.paths = differentiated_paths(self.structures)
+        differences = inner if isinstance(inner, AutoFiniteDifferences) else AutoFiniteDifferences(native=inner)
+        self.backend: AutoFiniteDifferences = differences
+        self.f: Callable[..., Any] = f
+        self.args: tuple[Any, ...] = args
+        self.kwargs: dict[str, Any] = kwargs
+        self.structures: list[Structure] = taken_apart(args)[0]
+        self.paths: list[str] = differentiated_paths(self.structures)
         self.points: list[Array] = []
-        self.epsilon = 0.0
-        self.value = self.at({})
+        self.epsilon: float = 0.0
+        self.value: Any = self.at({})
 
     def at(self, moved: Mapping[int, Array]) -> Any:
         """The value of f with these leaves in place of the point's own, as a NumPy scalar of at least float64."""
@@ -187,7 +190,7 @@ class Probe:
     def _start(self, libraries: Sequence[Library], dtypes: Sequence[str], leaves: Sequence[Any]) -> None:
         """Note where f is looked at: the leaves of its arguments as it gets them."""
         numbers = [library.to_numpy(leaf) for library, leaf in zip(libraries, leaves)]
-        self.storage = [array.dtype for array in numbers]
+        self.storage: list[Any] = [array.dtype for array in numbers]
         self.points = [widened(array) for array in numbers]
         self.epsilon = max(map(epsilon, dtypes))
 
@@ -227,17 +230,17 @@ class Along:
     """The slope along a direction by adaptive differences, with as many evaluations as it takes."""
 
     def __init__(self, probe: Probe, direction: Direction, scale: float, gradients: Mapping[int, Array]):
-        self.line = _Line(probe, direction)
+        self.line: _Line = _Line(probe, direction)
         with np.errstate(all="ignore"):
             parts = [np.real(np.conj(gradients[n]) * d) for n, d in direction.items()]
-            self.gradient = float(sum([part.sum() for part in parts]))
-            self.typical = float(np.sqrt(sum([np.square(part).sum() for part in parts])))
+            self.gradient: float = float(sum([part.sum() for part in parts]))
+            self.typical: float = float(np.sqrt(sum([np.square(part).sum() for part in parts])))
             # The effect of rounding the moved leaves on f, beyond the rounding of its value.
             shaken = [np.abs(gradients[n]) * np.abs(probe.points[n]) for n in direction]
             absolute = 0.5 * probe.epsilon * float(np.sqrt(sum([np.square(part).sum() for part in shaken])))
-        self.noise = probe.epsilon, absolute if math.isfinite(absolute) else 0.0
+        self.noise: tuple[float, float] = probe.epsilon, absolute if math.isfinite(absolute) else 0.0
         # From four evaluations there is an error in the fourth power of the step, and rounding.
-        self.step = scale * probe.epsilon**0.2
+        self.step: Any = scale * probe.epsilon**0.2
 
     def slope(self, most: int) -> Slope:
         """By so many evaluations at most, those included that were made before."""
@@ -256,7 +259,8 @@ class _Line:
     fresh = False
 
     def __init__(self, probe: Probe, direction: Direction):
-        self.probe, self.direction = probe, direction
+        self.probe: Probe = probe
+        self.direction: Direction = direction
         self.known: dict[float, Any] = {0.0: np.float64(probe.value)}
 
     @property

@@ -79,12 +79,12 @@ def _cell(difference: LeafDifference | None) -> str:
 
 def as_text(operator: str, backends: Sequence[Measured], reference: Measured | None) -> str:
     """Two tables: the backends, and the leaves."""
-    lines = [headline(operator, backends, reference), "", *_aligned([list(_HEADINGS), *summary(backends, reference)])]
+    lines = [headline(operator, backends, reference), "", *aligned([list(_HEADINGS), *summary(backends, reference)])]
     lines += estimates(backends)
     headings, rows, hidden = leaves(backends)
     if rows:
         lines += ["", "largest difference in each leaf, absolute (relative to the leaf's largest number)"]
-        lines += _aligned([headings, *rows])
+        lines += aligned([headings, *rows])
     if hidden:
         lines.append(f"... and {hidden} leaves that differ less")
     return "\n".join(lines)
@@ -99,7 +99,7 @@ def estimates(backends: Sequence[Measured]) -> list[str]:
     ]
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     columns = max(len(row) for row in rows)
     whole = [row for row in rows if len(row) == columns]  # an error takes the rest of its row
     widths = [max(len(row[i]) for row in whole) for i in range(columns)]

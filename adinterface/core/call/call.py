@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..contract.ambient import now
+from ..contract.ambient import Form, now
 from ..contract.arrays import library_of_array
 from ..contract.backend import Accuracy, Arrays
 from ..contract.library import NUMPY, PYTHON, Leave, Library, kind
@@ -32,13 +32,15 @@ class Call:
     native_tangents: ClassVar[Callable[[Any, Sequence[Any], bool, str | None], Arrays] | None] = None
 
     def __init__(self, plan: Plan, values: Sequence[Any], f: Callable[..., Any]):
-        self.plan, self.values, self.f = plan, values, f
+        self.plan: Plan = plan
+        self.values: Sequence[Any] = values
+        self.f: Callable[..., Any] = f
         #: The memory of the inputs and of the results so far.
         self.taken: set[int] = set()
         #: The native leaves, whose shapes and dtypes tangents must have.
         self.native: Arrays = ()
         #: The form in which calling NumPy code takes arrays, see `ambient`; None outside of such code.
-        self.form = now().form
+        self.form: Form | None = now().form
 
     def again(self) -> Call:
         """This call with a memory of its own, for one application of a map that outlives the call."""

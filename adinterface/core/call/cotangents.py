@@ -58,7 +58,9 @@ class NativeMatch(Matcher):
     """
 
     def __init__(self, backend: Backend, arrays: Arrays, what: str, stacked: bool = False):
-        self.backend, self.what, self.stacked = backend, what, stacked
+        self.backend: Backend = backend
+        self.what: str = what
+        self.stacked: bool = stacked
         self.expected: Iterator[Any] = iter(arrays)
         #: Each native array with the user's array for it.
         self.pairs: list[tuple[Any, Any]] = []

@@ -39,7 +39,8 @@ class OutputStructure:
     __slots__ = ("places", "structure")
 
     def __init__(self, structure: Structure, places: tuple[Any, ...]):
-        self.structure, self.places = structure, places
+        self.structure: Structure = structure
+        self.places: tuple[Any, ...] = places
 
     def assemble(self, outputs: Sequence[Any], aux: Sequence[Any], present: Callable[[Any], Any]) -> Any:
         """f's value, from its outputs and aux, with each leaf presented to the user."""
@@ -62,14 +63,19 @@ class Function:
     __slots__ = ("carried", "f", "fresh", "held", "is_output", "output", "plan", "tells", "unmarked")
 
     def __init__(self, plan: Plan, f: Callable[..., Any], carried: Sequence[Any], output: OutputKind):
-        self.plan, self.f, self.carried, self.output = plan, f, carried, output
-        self.held, self.fresh = plan.held, plan.fresh
+        self.plan: Plan = plan
+        self.f: Callable[..., Any] = f
+        self.carried: Sequence[Any] = carried
+        self.output = output
+        self.held: frozenset[int] = plan.held
+        self.fresh: bool = plan.fresh
         #: Whether the engine records which of f's 0-d arguments are arrays and which are Python numbers.
-        self.tells = bool(plan.of_no_axes or (plan.of_python and getattr(f, "asks_for_python_numbers", None) is True))
+        self.tells: bool = bool(plan.of_no_axes or (plan.of_python and getattr(f, "asks_for_python_numbers", None) is True))
         #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
-        self.unmarked = type(plan.library).traced is Library.traced
+        self.unmarked: bool = type(plan.library).traced is Library.traced
         #: Whether only arrays in the library of f's arrays may be differentiated.
-        self.is_output = plan.library.is_floating if output == "tree" else plan.library.is_real_scalar
+        library = plan.library
+        self.is_output: Callable[[Any], bool] = library.is_floating if output == "tree" else library.is_real_scalar
 
     @property
     def alone(self) -> Function:

@@ -12,7 +12,7 @@ import numpy as np
 from ..contract.auto import BUILT_IN
 from ..contract.backend import Backend
 from ..contract.errors import ConversionError
-from ..contract.library import NUMPY, PYTHON, Enter, Leave, LeaveAll, Library, as_it_is
+from ..contract.library import NUMPY, PYTHON, Enter, EnterAll, Leave, LeaveAll, Library, as_it_is
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
 _PLAIN = frozenset(
@@ -128,12 +128,12 @@ class Entrance:
     """The conversion of some slots: from the values of all slots to the engine's arrays of these."""
 
     def __init__(self, library: Library | None, enters: Sequence[Enter], places: Sequence[int]):
-        self.enters = enters
+        self.enters: Sequence[Enter] = enters
         #: Takes these slots out of all; one slot gives its value alone.
-        self.chosen = itemgetter(*places) if places else None
-        self.as_they_are = all(enter is as_it_is for enter in enters)
+        self.chosen: itemgetter[Any] | None = itemgetter(*places) if places else None
+        self.as_they_are: bool = all(enter is as_it_is for enter in enters)
         same = len(set(enters)) == 1 and not self.as_they_are
-        self.enter_all = library.enter_all(enters[0]) if library is not None and same else None
+        self.enter_all: EnterAll | None = library.enter_all(enters[0]) if library is not None and same else None
 
     def __call__(self, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
         if self.chosen is None:

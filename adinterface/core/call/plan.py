@@ -12,7 +12,20 @@ import numpy as np
 from ..contract.backend import Backend
 from ..contract.cache import Cache
 from ..contract.errors import AdinterfaceError, NotDifferentiableError
-from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library, Scoping, any_wide, as_it_is, complex_of, kind, widest
+from ..contract.library import (
+    NUMPY,
+    PYTHON,
+    Enter,
+    Leave,
+    LeaveAll,
+    Library,
+    Scoping,
+    any_wide,
+    as_it_is,
+    complex_of,
+    kind,
+    widest,
+)
 from ..contract.nodes import NodeType, Unkeyed
 from ..tree import (
     CARRIED,
@@ -62,7 +75,8 @@ class Plan:
         *,
         copy: bool = False,
     ):
-        self.operator, self.backend = operator, backend
+        self.operator: str = operator
+        self.backend: Backend = backend
         #: The indices of the promoted integer arguments, and of the arguments in which something is differentiated.
         self.promoted: list[int] = []
         self.active_arguments: list[int] = []
@@ -71,36 +85,40 @@ class Plan:
         values = self._take_apart(args, kwargs)
         self._see_markers(values)
         #: Whether a call writes into an argument: f's changes, or gradients in buffers.
-        self.writes = self.stateful or bool(self.duplicated)
+        self.writes: bool = self.stateful or bool(self.duplicated)
         slots = self.slots
         #: The differentiated slots, and the others.
-        self.active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
-        self.carried = tuple([n for n, slot in enumerate(slots) if not slot.differentiated])
+        self.active: tuple[int, ...] = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
+        self.carried: tuple[int, ...] = tuple([n for n, slot in enumerate(slots) if not slot.differentiated])
         self._choose_dtypes()
         #: The library of f's arrays, and the library of results without a leaf's shape: that of the first differentiated array.
         self.library: Library = backend.library or NUMPY
         libraries = [slots[n].library for n in self.active]
         self.result_library: Library = next((library for library in libraries if library is not PYTHON), NUMPY)  # type: ignore[assignment]
-        self.python_result = all(library is PYTHON for library in libraries)
+        self.python_result: bool = all(library is PYTHON for library in libraries)
         #: The direct conversion to that library, where there is one.
         self.present = None if backend.library is None or self.python_result else backend.library.present(self.result_library)
         #: Wraps an array in the class that represents one array in the arguments; None if no argument has such a class.
-        self.stand_in = next(filter(None, map(_stand_in, [*self.structures, *self.keywords.values()])), None)
+        wraps = map(_stand_in, [*self.structures, *self.keywords.values()])
+        self.stand_in: Callable[[Any], Any] | None = next(filter(None, wraps), None)
         if self.stand_in is not None:
             self.present = None
         #: The active leaves that f reaches through the object that holds them. A leaf in two places is two variables, so the
         #: second place gets a copy.
-        self.held = frozenset(_held_once([values[n] if slots[n].holder is not None else None for n in self.active]))
+        holders = [values[n] if slots[n].holder is not None else None for n in self.active]
+        self.held: frozenset[int] = frozenset(_held_once(holders))
+        both = [values[n] for n in (*self.active, *self.carried)]
         #: Indices, into active + carried, of 0-d NumPy arrays.
-        self.of_no_axes = tuple([k for k, n in enumerate([*self.active, *self.carried]) if _is_of_no_axes(values[n])])
+        self.of_no_axes: tuple[int, ...] = tuple([k for k, value in enumerate(both) if _is_of_no_axes(value)])
         #: Indices, into active + carried, of Python numbers.
-        self.of_python = tuple([k for k, n in enumerate([*self.active, *self.carried]) if type(values[n]) in _PYTHONS])
+        self.of_python: tuple[int, ...] = tuple([k for k, value in enumerate(both) if type(value) in _PYTHONS])
         #: Arrays without numbers, such as strings, which a compiler takes unconverted.
-        self.inert = tuple([n for n, slot in enumerate(slots) if slot.library is None and _is_inert(values[n])])
+        inert = [n for n, slot in enumerate(slots) if slot.library is None and _is_inert(values[n])]
+        self.inert: tuple[int, ...] = tuple(inert)
         self._choose_passages(values)
         self._choose_builders()
         #: Enters the context of the evaluation; None if there is none.
-        self.scope = self._scope()
+        self.scope: Scoping | None = self._scope()
         #: The values of the arguments that the plan was made for; None once it is cached.
         self.values: Sequence[Any] = values
         #: The signature of the differentiated arguments: tangents with that signature need no other check.
@@ -120,13 +138,13 @@ class Plan:
         remaining = iter(leaves)
         slots: list[Slot] = []
         values: list[Any] = []
-        self.structures = tuple([_slotted(structure, remaining, slots, values) for structure in flat])
-        self.keywords = {name: _slotted(structure, remaining, slots, values) for name, structure in words.items()}
-        self.slots = tuple(slots)
+        self.structures: tuple[Structure, ...] = tuple([_slotted(structure, remaining, slots, values) for structure in flat])
+        self.keywords: dict[str, Structure] = {name: _slotted(word, remaining, slots, values) for name, word in words.items()}
+        self.slots: tuple[Slot, ...] = tuple(slots)
         #: Indices of the objects through which f reaches leaves.
-        self.holders = tuple([n for n, value in enumerate(values) if type(value) is Holder])
+        self.holders: tuple[int, ...] = tuple([n for n, value in enumerate(values) if type(value) is Holder])
         #: Whether f can write into an argument, so that the caller's object must be updated.
-        self.stateful = any(node.type.stateful for structure in (*flat, *words.values()) for node in structure.nodes())
+        self.stateful: bool = any(node.type.stateful for structure in (*flat, *words.values()) for node in structure.nodes())
         if not self.active_arguments:
             raise NotDifferentiableError(nothing_differentiable(self.operator, self.structures, zip(slots, values)))
         return values
@@ -146,7 +164,8 @@ class Plan:
                 f"...), or pass the array itself."
             )
         #: The indices of the arguments whose gradients are kept in buffers.
-        self.duplicated = tuple([i for i, place in enumerate(self.structures) if _is_marked(place, DUPLICATED)])
+        marked = [i for i, place in enumerate(self.structures) if _is_marked(place, DUPLICATED)]
+        self.duplicated: tuple[int, ...] = tuple(marked)
         if any(node.type is DUPLICATED and node is not place for place in places for node in place.nodes()):
             raise TypeError(
                 f"{self.operator}: Duplicated(...) must be an argument itself, not stand inside a tree, a Constant or a "
@@ -170,7 +189,7 @@ class Plan:
                 self.dtypes.append(complex_of(real))
             else:
                 self.dtypes.append(real if own in ("float", "int") or kind(own) == "integer" else own)
-        self.all_dtypes = tuple(dict.fromkeys([*dtypes, *self.dtypes]))
+        self.all_dtypes: tuple[str, ...] = tuple(dict.fromkeys([*dtypes, *self.dtypes]))
 
     def _precisions(self) -> list[Scoping | None]:
         """The contexts in which the engine's arrays keep the dtypes of the call."""
@@ -206,15 +225,16 @@ class Plan:
             enters.append(entering(backend, slots[n], values[n], dtype, copy=copy))
             leaves.append(leaving(backend, slots[n], values[n], dtype))
         #: The conversions of the active leaves, and of the carried values.
-        self.enter = Entrance(backend.library, enters, self.active)
+        self.enter: Entrance = Entrance(backend.library, enters, self.active)
         carried = [self._entering_carried(n, values[n]) for n in self.carried]
-        self.enter_carried = Entrance(backend.library, carried, self.carried)
+        self.enter_carried: Entrance = Entrance(backend.library, carried, self.carried)
         #: The conversions of gradients: one by one, or all at once.
-        self.leave = unless_as_they_are(leaves)
+        self.leave: tuple[Leave, ...] | None = unless_as_they_are(leaves)
         active = [slots[n] for n in self.active], [values[n] for n in self.active]
-        self.leave_all = None if self.leave is None else leaving_all(backend, *active, self.dtypes)
+        self.leave_all: LeaveAll | None = None if self.leave is None else leaving_all(backend, *active, self.dtypes)
         #: Whether the native leaves are new arrays that only this call refers to.
-        self.fresh = not copy and self.library.adopts_new and all(slots[n].library in (NUMPY, PYTHON) for n in self.active)
+        adopted = self.library.adopts_new and all(slots[n].library in (NUMPY, PYTHON) for n in self.active)
+        self.fresh: bool = adopted and not copy
 
     def _entering_carried(self, n: int, value: Any) -> Enter:
         slot = self.slots[n]
@@ -233,9 +253,10 @@ class Plan:
 
     def _choose_builders(self) -> None:
         #: Whether each argument is one differentiated array, and there are no keywords.
-        self.bare = not self.keywords and not self.of_no_axes and all(place is DIFFERENTIATED for place in self.structures)
+        differentiated = all(place is DIFFERENTIATED for place in self.structures)
+        self.bare: bool = differentiated and not self.keywords and not self.of_no_axes
         #: For each slot, its index into active + carried.
-        self.order = sorted(range(len(self.slots)), key=(*self.active, *self.carried).__getitem__)
+        self.order: list[int] = sorted(range(len(self.slots)), key=(*self.active, *self.carried).__getitem__)
 
     def arguments(self, active: Sequence[Any], carried: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The arguments and keywords of f, from the values of the active slots and of the carried ones."""

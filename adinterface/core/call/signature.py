@@ -37,7 +37,7 @@ class Signature:
             first: dict[int, int] = {}
             key.append(tuple(map(first.setdefault, self.held, count())))
         #: The cache key of a plan.
-        self.key = tuple(key)
+        self.key: tuple[Any, ...] = tuple(key)
 
     def _walk(
         self,

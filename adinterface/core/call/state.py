@@ -30,7 +30,8 @@ class Changing:
     """f as a function of its value and its changes."""
 
     def __init__(self, f: Callable[..., Any], operator: str):
-        self.f, self.operator = f, operator
+        self.f: Callable[..., Any] = f
+        self.operator: str = operator
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         return following(self.operator, self.f, args, kwargs)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import Any, NamedTuple
 
 #: Wraps an engine's array in the class that the running code expects; returns other values unchanged.
@@ -55,9 +55,10 @@ class Ambient(NamedTuple):
 _state: ContextVar[Ambient] = ContextVar("adinterface", default=Ambient())  # noqa: B039 - a tuple
 
 #: The current state.
-now = _state.get
+now: Callable[[], Ambient] = _state.get
 #: Change the state, and restore it with the token that `enter` returned. `within` does both.
-enter, leave = _state.set, _state.reset
+enter: Callable[[Ambient], Token[Ambient]] = _state.set
+leave: Callable[[Token[Ambient]], None] = _state.reset
 
 
 class within:

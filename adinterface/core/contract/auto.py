@@ -151,7 +151,7 @@ class AutoJax(_Ours):
     """
 
     name = "jax"
-    optimisers = ("optax",)
+    optimisers: ClassVar[tuple[str, ...]] = ("optax",)
     exports = "StableHLO"
     mode: Mode = None
     jit: bool = True
@@ -177,7 +177,7 @@ class AutoTorch(_Ours):
     """
 
     name = "torch"
-    optimisers = ("torch_optim",)
+    optimisers: ClassVar[tuple[str, ...]] = ("torch_optim",)
     exports = "torch.export"
     mode: Mode = None
     compile: bool = False

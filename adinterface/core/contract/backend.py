@@ -39,7 +39,8 @@ class Aux:
     __slots__ = ("arrays", "form")
 
     def __init__(self, arrays: Arrays = (), form: Any = None):
-        self.arrays, self.form = arrays, form
+        self.arrays: Arrays = arrays
+        self.form: Any = form
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.arrays)

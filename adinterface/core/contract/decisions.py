@@ -28,13 +28,13 @@ class Decisions:
     __slots__ = ("answers", "asked", "recording", "undecided")
 
     def __init__(self, answers: Sequence[np.ndarray[Any, Any]] | None = None):
-        self.recording = answers is None
+        self.recording: bool = answers is None
         #: The numbers, recorded or assumed.
         self.answers: list[np.ndarray[Any, Any]] = list(answers or ())
         #: The engine's own arrays for them.
         self.asked: list[Any] = []
         #: Whether Undecided was raised; the code may have caught it.
-        self.undecided = False
+        self.undecided: bool = False
 
     def undecidable(self) -> Undecided:
         """The error for a number that this run does not know."""

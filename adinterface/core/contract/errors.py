@@ -67,7 +67,7 @@ class DisconnectedWarning(UserWarning):
 
 
 class UnrolledWarning(UserWarning):
-    """Compiling a prepared call will take minutes, most likely because a Python loop is unrolled."""
+    """Compiling a prepared call will take as long as the message says, most likely because a Python loop is unrolled."""
 
 
 class PrecisionWarning(UserWarning):

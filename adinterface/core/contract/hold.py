@@ -25,14 +25,16 @@ class Hold:
     __slots__ = ("aside", "evaluate", "leaves", "parent", "place", "position", "record", "recording")
 
     def __init__(self, evaluate: Callable[..., Any], leaves: tuple[Any, ...], aside: Callable[[Any], Any] | None = None):
-        self.evaluate, self.leaves, self.aside = evaluate, leaves, aside
+        self.evaluate: Callable[..., Any] = evaluate
+        self.leaves: tuple[Any, ...] = leaves
+        self.aside: Callable[[Any], Any] | None = aside
         #: Values, and the holds of inner differences, in order of evaluation; None until the first use.
         self.record: list[Any] | None = None
-        self.recording = False
-        self.place = 0
+        self.recording: bool = False
+        self.place: int = 0
         self.parent: Hold | None = now().hold
         #: The place of this hold in the record of its parent.
-        self.position = 0
+        self.position: int = 0
         if self.parent is not None:
             self.position = self.parent.place
             self.parent.place += 1
@@ -104,7 +106,8 @@ class Holding:
 
     def __init__(self, function: Any, hold: Hold):
         #: For evaluations between `hold_on(hold)` and `let_go`; `hold.place = 0` begins each.
-        self.inside, self.hold = function, hold
+        self.inside: Any = function
+        self.hold: Hold = hold
 
     @property
     def held(self) -> frozenset[int]:
@@ -159,7 +162,7 @@ def hold_on(hold: Hold) -> Token[Ambient]:
     return enter(now()._replace(hold=hold))
 
 
-let_go = leave
+let_go: Callable[[Token[Ambient]], None] = leave
 
 
 class Around:

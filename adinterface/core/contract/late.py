@@ -13,7 +13,7 @@ import importlib
 from types import CodeType
 from typing import Any
 
-from .registry import backend_class
+from .registry import backend_class, names
 
 #: The code of each function that calls `tracing.tracing()`: a compiler that does not trace the caller leaves this code alone.
 DOORS: set[CodeType] = set()
@@ -22,8 +22,8 @@ ENTRIES: dict[str, str] = {}
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(name)
+    if name.startswith("_") or name not in (*ENTRIES, *names()):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
     if name in ENTRIES:
         module, _, attribute = ENTRIES[name].partition(":")
         value: Any = getattr(importlib.import_module(module), attribute)

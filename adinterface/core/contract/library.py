@@ -382,8 +382,8 @@ class NumpyLibrary(Library):
     """NumPy arrays and scalars: the only library that the core itself needs."""
 
     name = "numpy"
-    types = (np.ndarray, np.generic)
-    scalars = frozenset({np.float16, np.float32, np.float64})
+    types: ClassVar[tuple[type, ...]] = (np.ndarray, np.generic)
+    scalars: ClassVar[frozenset[type]] = frozenset({np.float16, np.float32, np.float64})
     adopts_dlpack = False
 
     def owns(self, x: object) -> bool:
@@ -523,7 +523,7 @@ class PythonNumbers(Library):
     """Python's own float and complex (and int, where it stands as an argument of its own)."""
 
     name = "python"
-    types = (float, complex, int)
+    types: ClassVar[tuple[type, ...]] = (float, complex, int)
 
     def owns(self, x: object) -> bool:
         return type(x) in (float, complex, int)

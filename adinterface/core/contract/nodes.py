@@ -173,7 +173,7 @@ class Same:
     __slots__ = ("value",)
 
     def __init__(self, value: Any):
-        self.value = value
+        self.value: Any = value
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Same) and self.value is other.value

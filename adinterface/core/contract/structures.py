@@ -27,7 +27,7 @@ class Constant:
     __slots__ = ("value",)
 
     def __init__(self, value: Any):
-        self.value = value
+        self.value: Any = value
 
     def __repr__(self) -> str:
         return f"Constant({self.value!r})"
@@ -47,7 +47,7 @@ class Each(Generic[T]):
     __slots__ = ("value",)
 
     def __init__(self, value: T):
-        self.value = value
+        self.value: T = value
 
     def __repr__(self) -> str:
         return f"Each({self.value!r})"
@@ -88,7 +88,7 @@ class LeafSpec(Structure):
     __slots__ = ("differentiated",)
 
     def __init__(self, differentiated: bool):
-        self.differentiated = differentiated
+        self.differentiated: bool = differentiated
 
     def build(self, leaves: Iterator[Any]) -> Any:
         return next(leaves)
@@ -107,7 +107,8 @@ class Static(LeafSpec):
 
     def __init__(self, value: Any, reason: str):
         super().__init__(False)
-        self.value, self.reason = value, reason
+        self.value: Any = value
+        self.reason: str = reason
 
     def build(self, leaves: Iterator[Any]) -> Any:
         return self.value
@@ -122,12 +123,15 @@ class Node(Structure):
     __slots__ = ("_keys", "children", "cls", "data", "differentiated", "flat", "inner", "type")
 
     def __init__(self, node_type: NodeType, data: Any, children: Sequence[Structure], cls: type):
-        self.type, self.data, self.children, self.cls = node_type, data, tuple(children), cls
+        self.type: NodeType = node_type
+        self.data: Any = data
+        self.children: tuple[Structure, ...] = tuple(children)
+        self.cls: type = cls
         #: The children; those of a held node without the object itself in front.
-        self.inner = self.children[1:] if node_type.held else self.children
+        self.inner: tuple[Structure, ...] = self.children[1:] if node_type.held else self.children
         #: Whether every child is a leaf, and whether each of `inner` has a gradient.
-        self.flat = _LEAVES.issuperset(self.children)
-        self.differentiated = _DIFFERENTIATED.issuperset(self.inner)
+        self.flat: bool = _LEAVES.issuperset(self.children)
+        self.differentiated: bool = _DIFFERENTIATED.issuperset(self.inner)
         self._keys: list[str] | None = None
 
     def with_children(self, children: Sequence[Structure]) -> Node:

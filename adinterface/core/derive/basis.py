@@ -53,8 +53,9 @@ class Components:
     """
 
     def __init__(self, backend: Backend, arrays: Arrays, doubled: Sequence[bool]):
-        self.backend, self.arrays = backend, arrays
-        self.sizes = [size_of(backend, array) for array in arrays]
+        self.backend: Backend = backend
+        self.arrays: Arrays = arrays
+        self.sizes: list[int] = [size_of(backend, array) for array in arrays]
         self.ranges: list[list[tuple[int, complex]]] = []
         offset = 0
         for size, double in zip(self.sizes, doubled):

@@ -17,9 +17,12 @@ class DerivedFunction(ABC):
     """A derivative of a flat function as a flat function; aux is `(value, *aux)`, or empty without `value`."""
 
     def __init__(self, inner: Backend, function: FlatFunction, *, value: bool = True):
-        self.inner, self.function, self.value = inner, function, value
-        self.held = function.held
-        self.fresh, function.fresh = function.fresh, False  # the leaves belong to the outer engine
+        self.inner: Backend = inner
+        self.function: FlatFunction = function
+        self.value: bool = value
+        self.held: frozenset[int] = function.held
+        self.fresh: bool = function.fresh
+        function.fresh = False  # the leaves belong to the outer engine
 
     @property
     def alone(self) -> Self:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
-from ..call.output import Function
+from ..call.output import Function, OutputKind
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
 from .dispatch import OPERATIONS
-from .operation import Operation, PartForm, Results, SecondOrderOperation
+from .operation import Forms, Operation, Results, ResultType, SecondOrderOperation, Takes
 from .run import run
 from .typed import typed
 
@@ -80,9 +80,9 @@ def value_derivative_and_second_derivative(
 
 class ValueDerivative(Operation):
     name = "value_and_derivative"
-    result: ClassVar[type[tuple[Any, ...]] | None] = ValueAndDerivative
-    forms: ClassVar[tuple[PartForm, ...]] = ("value", "tangent")
-    takes = "one number"
+    result: ClassVar[ResultType] = ValueAndDerivative
+    forms: ClassVar[Forms] = ("value", "tangent")
+    takes: ClassVar[Takes] = "one number"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         outputs, pushed, aux = derive.derivative(self.backend, function, leaves, value=self.gives_value)
@@ -91,16 +91,16 @@ class ValueDerivative(Operation):
 
 class Derivative(ValueDerivative):
     name = "derivative"
-    result = None
-    forms = ("tangent",)
+    result: ClassVar[ResultType] = None
+    forms: ClassVar[Forms] = ("tangent",)
 
 
 class ValueDerivativeSecondDerivative(SecondOrderOperation):
     name = "value_derivative_and_second_derivative"
-    output = "tree"
-    result: ClassVar[type[tuple[Any, ...]] | None] = ValueDerivativeAndSecondDerivative
-    forms: ClassVar[tuple[PartForm, ...]] = ("value", "tangent", "tangent")
-    takes = "one number"
+    output: ClassVar[OutputKind] = "tree"
+    result: ClassVar[ResultType] = ValueDerivativeAndSecondDerivative
+    forms: ClassVar[Forms] = ("value", "tangent", "tangent")
+    takes: ClassVar[Takes] = "one number"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         first, second, aux = derive.second_derivative(self.outer, self.inner, function, leaves, value=self.gives_value)
@@ -110,8 +110,8 @@ class ValueDerivativeSecondDerivative(SecondOrderOperation):
 
 class SecondDerivative(ValueDerivativeSecondDerivative):
     name = "second_derivative"
-    result = None
-    forms = ("tangent",)
+    result: ClassVar[ResultType] = None
+    forms: ClassVar[Forms] = ("tangent",)
 
 
 OPERATIONS |= {

@@ -11,7 +11,7 @@ from ..call.output import Function, OutputKind
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
 from .dispatch import OPERATIONS
-from .operation import Operation, PartForm, Results
+from .operation import Forms, Operation, Results, ResultType
 from .run import run
 from .typed import typed
 
@@ -81,7 +81,7 @@ def value_and_gradient(
 class GradientOperation(Operation):
     name = "gradient"
     output: ClassVar[OutputKind] = "scalar"
-    forms: ClassVar[tuple[PartForm, ...]] = ("arguments",)
+    forms: ClassVar[Forms] = ("arguments",)
     compiles_function = True
     stores = True
 
@@ -98,9 +98,9 @@ class GradientOperation(Operation):
 
 class ValueAndGradientOperation(GradientOperation):
     name = "value_and_gradient"
-    output = "scalar and aux"
-    result = ValueAndGradient
-    forms = ("value", "arguments")
+    output: ClassVar[OutputKind] = "scalar and aux"
+    result: ClassVar[ResultType] = ValueAndGradient
+    forms: ClassVar[Forms] = ("value", "arguments")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         outputs, aux, gradients, connected = derive.gradient(self.backend, function, leaves)

@@ -12,7 +12,7 @@ from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
 from .dispatch import OPERATIONS
-from .operation import PartForm, Results, SecondOrderOperation
+from .operation import Directions, Forms, Results, ResultType, SecondOrderOperation, Takes
 from .run import run
 from .typed import typed
 
@@ -114,7 +114,7 @@ def diagonal_hessian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any,
 
 class DiagonalHessian(SecondOrderOperation):
     name = "diagonal_hessian"
-    forms = ("arguments",)
+    forms: ClassVar[Forms] = ("arguments",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return (derive.hessian_diagonal(self.outer, self.inner, function, leaves),)
@@ -122,11 +122,11 @@ class DiagonalHessian(SecondOrderOperation):
 
 class GradientHvp(SecondOrderOperation):
     name = "gradient_and_hvp"
-    result: ClassVar[type[tuple[Any, ...]] | None] = GradientAndHvp
-    forms: ClassVar[tuple[PartForm, ...]] = ("argument", "argument")
-    takes = "one argument"
+    result: ClassVar[ResultType] = GradientAndHvp
+    forms: ClassVar[Forms] = ("argument", "argument")
+    takes: ClassVar[Takes] = "one argument"
     of_complex = True
-    directions = "second argument"
+    directions: ClassVar[Directions | None] = "second argument"
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         if len(args) < 2:
@@ -145,15 +145,15 @@ class GradientHvp(SecondOrderOperation):
 
 class Hvp(GradientHvp):
     name = "hvp"
-    result = None
-    forms = ("argument",)
+    result: ClassVar[ResultType] = None
+    forms: ClassVar[Forms] = ("argument",)
 
 
 class ValueGradientHessian(SecondOrderOperation):
     name = "value_gradient_and_hessian"
-    result: ClassVar[type[tuple[Any, ...]] | None] = ValueGradientAndHessian
-    forms: ClassVar[tuple[PartForm, ...]] = ("value", "argument", "hessian")
-    takes = "one argument"
+    result: ClassVar[ResultType] = ValueGradientAndHessian
+    forms: ClassVar[Forms] = ("value", "argument", "hessian")
+    takes: ClassVar[Takes] = "one argument"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         gradients, aux, blocks = derive.hessian(self.outer, self.inner, function, leaves, value=self.gives_value)
@@ -163,8 +163,8 @@ class ValueGradientHessian(SecondOrderOperation):
 
 class Hessian(ValueGradientHessian):
     name = "hessian"
-    result = None
-    forms = ("hessian",)
+    result: ClassVar[ResultType] = None
+    forms: ClassVar[Forms] = ("hessian",)
 
 
 OPERATIONS |= {

@@ -10,7 +10,7 @@ from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from .dispatch import OPERATIONS
-from .operation import Operation, PartForm, Results
+from .operation import Forms, Operation, Results, ResultType
 from .run import run
 from .typed import typed
 
@@ -62,8 +62,8 @@ def value_and_jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: An
 
 class ValueAndJacobianOperation(Operation):
     name = "value_and_jacobian"
-    result: ClassVar[type[tuple[Any, ...]] | None] = ValueAndJacobian
-    forms: ClassVar[tuple[PartForm, ...]] = ("value", "jacobian")
+    result: ClassVar[ResultType] = ValueAndJacobian
+    forms: ClassVar[Forms] = ("value", "jacobian")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return self.parts(*derive.jacobian(self.backend, function, leaves, value=self.gives_value))
@@ -71,8 +71,8 @@ class ValueAndJacobianOperation(Operation):
 
 class JacobianOperation(ValueAndJacobianOperation):
     name = "jacobian"
-    result = None
-    forms = ("jacobian",)
+    result: ClassVar[ResultType] = None
+    forms: ClassVar[Forms] = ("jacobian",)
 
 
 OPERATIONS |= {jacobian: JacobianOperation, value_and_jacobian: ValueAndJacobianOperation}

@@ -38,6 +38,10 @@ Takes = Literal["arguments", "one argument", "one number"]
 #: the arguments of f.
 Directions = Literal["second argument", "second tuple"]
 
+#: The forms of the results of an operator, and the class of its results, None for a single one.
+Forms = tuple[PartForm, ...]
+ResultType = type[tuple[Any, ...]] | None
+
 
 class Operation(ABC):
     """One operator on one backend, independent of the arguments of a call.
@@ -48,10 +52,8 @@ class Operation(ABC):
 
     name: ClassVar[str]
     output: ClassVar[OutputKind] = "tree"
-    #: The named tuple of its results; None for a single result.
-    result: ClassVar[type[tuple[Any, ...]] | None] = None
-    #: The form of each result.
-    forms: ClassVar[tuple[PartForm, ...]]
+    result: ClassVar[ResultType] = None
+    forms: ClassVar[Forms]
     #: The order of the derivative.
     order: ClassVar[Literal[1, 2]] = 1
     #: Whether its second derivatives are defined for complex arguments.
@@ -79,14 +81,14 @@ class Operation(ABC):
         #: The backend whose arrays f receives.
         self.backend: Backend = self.carrier(auto)
         #: Whether an engine of this operator estimates its errors.
-        self.estimates = self.backend.estimates
+        self.estimates: bool = self.backend.estimates
         #: Whether something is decided once for each specialization.
-        self.specializes = type(self).specialized is not Operation.specialized
+        self.specializes: bool = type(self).specialized is not Operation.specialized
         #: Whether a result is f's value, and whether a result has the structure of f's value.
-        self.gives_value = "value" in self.forms
-        self.needs_aux = not {"value", "tangent", "jacobian"}.isdisjoint(self.forms)
+        self.gives_value: bool = "value" in self.forms
+        self.needs_aux: bool = not {"value", "tangent", "jacobian"}.isdisjoint(self.forms)
         #: The plans that one-shot and prepared calls share.
-        self.plans = Plans(self._plan)
+        self.plans: Plans = Plans(self._plan)
 
     @property
     def title(self) -> str:
@@ -163,12 +165,14 @@ class SecondOrderOperation(Operation):
     """An operator of second derivatives: one backend outside, one inside."""
 
     output: ClassVar[OutputKind] = "scalar"
-    order = 2
+    order: ClassVar[Literal[1, 2]] = 2
 
     def __init__(self, auto: AutoBackend):
         super().__init__(auto)
-        self.estimates = self.outer.estimates or self.inner.estimates
+        self.estimates: bool = self.outer.estimates or self.inner.estimates
 
     def carrier(self, auto: AutoBackend) -> Backend:
-        self.outer, self.inner = second_order(auto)
+        pair: tuple[Backend, Backend] = second_order(auto)
+        self.outer: Backend = pair[0]
+        self.inner: Backend = pair[1]
         return carrier(self.outer, self.inner)

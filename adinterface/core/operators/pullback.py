@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -14,7 +14,7 @@ from ..contract.backend import Arrays, Linearized, Pullback
 from ..contract.record import estimating
 from ..contract.tracing import untraced
 from .dispatch import OPERATIONS
-from .operation import Compiled, Compute, Operation, Results
+from .operation import Compiled, Compute, Directions, Forms, Operation, Results, ResultType
 from .run import run
 from .typed import typed
 
@@ -188,8 +188,8 @@ def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwar
 
 class Reverse(Operation):
     name = "pullback"
-    result = ValueAndBack
-    forms = ("value", "back")
+    result: ClassVar[ResultType] = ValueAndBack
+    forms: ClassVar[Forms] = ("value", "back")
     outlives = True
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
@@ -220,9 +220,9 @@ class Reverse(Operation):
 
 class Forward(Operation):
     name = "pushforward"
-    result = ValueAndTangent
-    forms = ("value", "tangent")
-    directions = "second tuple"
+    result: ClassVar[ResultType] = ValueAndTangent
+    forms: ClassVar[Forms] = ("value", "tangent")
+    directions: ClassVar[Directions | None] = "second tuple"
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         if len(args) != 2:
@@ -248,8 +248,8 @@ class Forward(Operation):
 
 class Linearize(Operation):
     name = "linearize"
-    result = ValueAndPush
-    forms = ("value", "push")
+    result: ClassVar[ResultType] = ValueAndPush
+    forms: ClassVar[Forms] = ("value", "push")
     outlives = True
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:

@@ -31,7 +31,9 @@ class Specialization:
     written: Mapping[Any, Any] = MappingProxyType({})
 
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan):
-        self.operation, self.f, self.plan = operation, f, plan
+        self.operation: Operation = operation
+        self.f: Callable[..., Any] = f
+        self.plan: Plan = plan
 
     def call(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         """The operator's results for the values of a call, and for its directions if the operator takes any."""
@@ -45,18 +47,18 @@ class CompiledSpecialization(Specialization):
         super().__init__(operation, f, plan)
         kept = {n: _kept(values[n]) for n in static}
         #: For each carried value: whether it is compiled in, and the value if so.
-        self.places = [(True, kept[n]) if n in kept else (False, None) for n in plan.carried]
+        self.places: list[tuple[bool, Any]] = [(True, kept[n]) if n in kept else (False, None) for n in plan.carried]
         #: Mutable objects of the caller that are compiled in.
         self._shared = [kept[n] for n in static if kept[n] is values[n] and _may_change(kept[n])]
         #: Whether the engine must copy the caller's arrays.
-        self.copies = operation.outlives or not _waits(operation, plan)
+        self.copies: bool = operation.outlives or not _waits(operation, plan)
         enters, carried = plan.compiled_passages(values, copy=self.copies)
-        self.enter = Entrance(plan.backend.library, enters, plan.active)
+        self.enter: Entrance = Entrance(plan.backend.library, enters, plan.active)
         #: The carried values that are not compiled in, and their conversions.
         dynamic = [(n, enter) for n, enter, (inside, _) in zip(plan.carried, carried, self.places) if not inside]
-        self.dynamic = tuple([n for n, _ in dynamic])
-        self.enter_carried = Entrance(plan.backend.library, [enter for _, enter in dynamic], self.dynamic)
-        self.compute = operation.compile(self._compiled)
+        self.dynamic: tuple[int, ...] = tuple([n for n, _ in dynamic])
+        self.enter_carried: Entrance = Entrance(plan.backend.library, [enter for _, enter in dynamic], self.dynamic)
+        self.compute: Compiled = operation.compile(self._compiled)
         #: Whether f branches on traced values and is compiled per path; None: not tried yet.
         self._deciding: bool | None = None
         self._lock = threading.Lock()

@@ -13,7 +13,8 @@ class Attributes(NodeType):
     """Copies instances attribute by attribute, without `__init__`: no check or default runs on a gradient."""
 
     def __init__(self, cls: type, names: Iterable[str]):
-        self.cls, self.names = cls, frozenset(names)
+        self.cls: type = cls
+        self.names: frozenset[str] = frozenset(names)
         for name in sorted(self.names):
             if isinstance(getattr(cls, name, None), property):
                 raise TypeError(

@@ -213,7 +213,9 @@ class Registered(NodeType):
         flatten: Callable[[Any], tuple[Iterable[Any], Any]],
         unflatten: Callable[[Any, Sequence[Any]], Any],
     ):
-        self.cls, self._flatten, self._unflatten = cls, flatten, unflatten
+        self.cls: type = cls
+        self._flatten = flatten
+        self._unflatten = unflatten
 
     def matches(self, value: object) -> bool:
         return type(value) is self.cls

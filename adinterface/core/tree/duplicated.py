@@ -41,7 +41,8 @@ class Duplicated(Generic[T]):
     __slots__ = ("accumulate", "gradient", "value")
 
     def __init__(self, value: T, *, accumulate: bool = False):
-        self.value, self.accumulate = value, accumulate
+        self.value: T = value
+        self.accumulate: bool = accumulate
         result: list[Leaf] = []
         structure = flatten(value, result, lambda: "the model")
         if not any(leaf.differentiated for leaf in result):

@@ -1,6 +1,6 @@
 """The Array API standard for engines that have only a NumPy-like module.
 
-It may import core. `ComposedNamespace` is the public name; an engine gives its functions, and the rest is composed and checked.
+It may import core. `ComposedNamespace` is the public name; it composes and checks the functions that an engine lacks.
 """
 
 from .composed import ComposedNamespace

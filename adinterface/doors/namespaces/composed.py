@@ -50,11 +50,11 @@ _RESULTS = {"linalg.eigh": EighResult, "linalg.qr": QRResult, "linalg.slogdet": 
 class ComposedNamespace:
     """The Array API namespace of an engine, version 2024.12, from the functions that the engine has.
 
-    A function is the first of these that is right: the one in `own`, the one of `module` under the name of the standard or of
-    NumPy, and a composition of others. Each is checked at its first use, in a thread of its own, in all ways of calling that
-    `adinterface.doors.namespaces.uses` lists: its values against NumPy, and with `backend` its derivatives against central
-    differences. A function that returns another value than NumPy, or loses a derivative, is passed over. One that raises in
-    some ways of calling serves the others.
+    A function is the first right one of: the function in `own`; the function of `module` under its standard or NumPy name;
+    a composition of others. Each is checked at its first use, in its own thread, in all uses that
+    `adinterface.doors.namespaces.uses` lists. Values are compared with NumPy; with `backend`, derivatives are compared with
+    central differences. A function that returns another value than NumPy, or loses a derivative, is passed over. One that
+    raises in some uses is used for the others.
 
     library: the engine's library of arrays: `dtype`, `to_numpy` and `asarray` of it are used.
     module: the engine's functions, by names of the standard or of NumPy, with `linalg` and `fft` if it has them.
@@ -63,11 +63,15 @@ class ComposedNamespace:
         of equal length, and `transpose(x, axes)`; by default these are `take`, `matmul` and `transpose` of the module.
     backend: gives the backend whose primitive differentiates the functions in the check; None leaves derivatives unchecked.
 
-    Accessing a function raises AttributeError, with what was tried, if none is right.
+    Accessing a function raises AttributeError if none is right. The message lists what was tried.
     """
 
     __array_api_version__ = "2024.12"
-    e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
+    e: float = math.e
+    inf: float = math.inf
+    nan: float = math.nan
+    pi: float = math.pi
+    newaxis: None = None
 
     def __init__(
         self,
@@ -84,7 +88,8 @@ class ComposedNamespace:
         self._checker: int | None = None
         #: What a check saw, by the name of the function: for messages and for the conformance command.
         self.findings: dict[str, list[str]] = {}
-        self.linalg, self.fft = _Part(self, "linalg"), _Part(self, "fft")
+        self.linalg: _Part = _Part(self, "linalg")
+        self.fft: _Part = _Part(self, "fft")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -147,7 +152,7 @@ class ComposedNamespace:
         return best
 
     def _check(self, name: str, label: str, findings: list[str]) -> tuple[int, bool]:
-        """In how many uses a function is right, and whether it is silently wrong in one."""
+        """The number of uses in which a function is right, and whether it is silently wrong in another."""
         count = 0
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -164,7 +169,7 @@ class ComposedNamespace:
         return count, False
 
     def _difference(self, use: Use) -> str:
-        """What is wrong with a use, "" if nothing is."""
+        """The error of a use, "" if nothing is."""
         wanted = _parts(use.f(NUMPY.namespace(None), *use.arrays))
         leaves = tuple([self._library.asarray(x, dtype="float64", copy=True) for x in use.arrays])
         got = [self._to_numpy(part) for part in _parts(use.f(self, *leaves))]

@@ -23,7 +23,7 @@ Axes = int | Sequence[int] | None
 
 
 def composition(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Enter a function: `linalg_norm` is `linalg.norm`, and a trailing underscore is dropped."""
+    """Register a function: `linalg_norm` is `linalg.norm`, and a trailing underscore is dropped."""
     name = function.__name__.rstrip("_")
     for part in ("linalg", "fft"):
         if name.startswith(part + "_"):
@@ -424,7 +424,7 @@ def matrix_transpose(xp: Any, x: Any, /) -> Any:
 
 @composition
 def take(xp: Any, x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """Negative indices count from the end, which some engines read in another way: they get non-negative ones."""
+    """Negative indices count from the end. They are made non-negative, because some engines clamp them."""
     if axis is None:
         if len(x.shape) != 1:
             raise ValueError("take needs an axis for an array of more than one dimension.")
@@ -438,7 +438,7 @@ def take(xp: Any, x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
 
 @composition
 def take_along_axis(xp: Any, x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """By one index into the flat array, which is the sum of a fixed part and of `indices` times the stride of the axis."""
+    """By an index into the flat array: the sum of a fixed part and `indices` times the stride of the axis."""
     shape, ndim = tuple(x.shape), len(x.shape)
     axis = axis_of(axis, ndim)
     strides = [math.prod(shape[n + 1 :]) for n in range(ndim)]
@@ -651,7 +651,7 @@ def std(xp: Any, x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepd
 
 
 def _cumulative(combine: Callable[[Any, Any], Any], start: float, name: str) -> None:
-    """Each element takes in the ones at a doubling distance in front of it.
+    """Each step combines every element with the one at a distance before it; the distance doubles.
 
     Source: Hillis and Steele, Data parallel algorithms, 1986.
     """
@@ -940,7 +940,7 @@ def fft_rfft(xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: 
 
 @composition
 def fft_irfft(xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """From n // 2 + 1 numbers, which the conjugates of all but the first and a middle one follow."""
+    """From n // 2 + 1 numbers, followed by the conjugates of all but the first and a middle one."""
     axis = axis_of(axis, len(x.shape))
     n = 2 * (x.shape[axis] - 1) if n is None else n
     half = _resized(xp, x, n // 2 + 1, axis)

@@ -36,7 +36,7 @@ class FunctionCopy:
     __slots__ = ("_cells", "_code", "_defaults", "_keywords", "function")
 
     def __init__(self, function: types.FunctionType, original: types.FunctionType, cells: list[tuple[types.CellType, Any]]):
-        self.function = function
+        self.function: types.FunctionType = function
         self._code = original.__code__
         self._defaults = original.__defaults__
         self._keywords = original.__kwdefaults__

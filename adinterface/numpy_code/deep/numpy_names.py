@@ -108,9 +108,10 @@ class Broadcast:
     """np.broadcast, of which the shapes are used."""
 
     def __init__(self, *arrays: Any):
-        self.shape = np.broadcast_shapes(*map(np.shape, map(assembled, arrays)))
-        self.ndim = self.nd = len(self.shape)
-        self.size = int(np.prod(self.shape))
+        self.shape: tuple[int, ...] = np.broadcast_shapes(*map(np.shape, map(assembled, arrays)))
+        self.ndim: int = len(self.shape)
+        self.nd: int = self.ndim
+        self.size: int = int(np.prod(self.shape))
         self._arrays = arrays
 
     def __iter__(self) -> Any:
@@ -137,10 +138,10 @@ class Nditer:
     def __init__(self, op: Any, op_dtypes: Any = None):
         self._alone = not isinstance(op, (list, tuple))
         given = [op] if self._alone else list(op)
-        self.shape = np.broadcast_shapes(*[np.shape(x) for x in given if x is not None])
+        self.shape: tuple[int, ...] = np.broadcast_shapes(*[np.shape(x) for x in given if x is not None])
         dtypes = [real_of(dtype) for dtype in op_dtypes or [None] * len(given)]
         zeros = array_makers.MAKERS[np.zeros]
-        self.operands = tuple(
+        self.operands: tuple[Any, ...] = tuple(
             [zeros(self.shape, dtype or np.float64) if x is None else asarray(x) for x, dtype in zip(given, dtypes)]
         )
         self._written = [x is None for x in given]

@@ -87,7 +87,8 @@ class Ufunc:
     """A ufunc with NumPy code in place of it; an engine's function, or a rule, is preferred."""
 
     def __init__(self, real: np.ufunc, ours: Function):
-        self.__wrapped__, self._ours = real, ours
+        self.__wrapped__: np.ufunc = real
+        self._ours = ours
         self.__doc__ = real.__doc__
 
     def __getattr__(self, name: str) -> Any:
@@ -195,7 +196,8 @@ class KernelEstimate:
     """scipy.stats' sums of Gaussian densities around points, at others; `estimate[spec]` is itself."""
 
     def __init__(self, real: Any, log: bool):
-        self.__wrapped__, self._log = real, log
+        self.__wrapped__: Any = real
+        self._log = log
 
     def __getitem__(self, spec: str) -> Function:
         real = self.__wrapped__[spec]

@@ -15,7 +15,7 @@ from ...core.contract.backend import Arrays
 from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from ...core.contract.registry import evaluation, find
 from ...core.contract.tracing import untraced
-from ...core.operators.operation import Operation, PartForm, Results
+from ...core.operators.operation import Forms, Operation, Results
 from ...core.operators.prepare import Prepared
 from ...core.operators.pullback import pullback, pushforward
 from ...core.operators.run import run
@@ -128,7 +128,7 @@ class _Value(Operation):
     """A function's value on a backend."""
 
     name = "differentiate_with"
-    forms: ClassVar[tuple[PartForm, ...]] = ("value",)
+    forms: ClassVar[Forms] = ("value",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         with evaluation(leaves):

@@ -103,10 +103,13 @@ class Branches:
     """The branches of which an engine runs one: all return the structure of the first."""
 
     def __init__(self, loop: str, functions: Sequence[Callable[..., Any]], build: Callable[[Sequence[Any]], Any], home: Home):
-        self.loop, self.functions, self.build, self.home = loop, functions, build, home
+        self.loop: str = loop
+        self.functions: Sequence[Callable[..., Any]] = functions
+        self.build: Callable[[Sequence[Any]], Any] = build
+        self.home: Home = home
         self.tree: LoopTree | None = None
         self.kinds: list[tuple[int, str, tuple[int, ...]] | None] = []
-        self.first = 0
+        self.first: int = 0
 
     def flat(self, n: int) -> Callable[..., Arrays]:
         """Branch n on flat arrays. It leaves Python's numbers to the engine."""

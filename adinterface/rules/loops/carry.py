@@ -23,9 +23,10 @@ class Carry:
     """The carry of one loop."""
 
     def __init__(self, loop: str, tree: LoopTree, home: Home, dtypes: dict[int, str]):
-        self.tree, self.home = tree, home
+        self.tree: LoopTree = tree
+        self.home: Home = home
         tree.message = _CHANGED.format(loop=loop)
-        self.arrays = tuple([home.enter(leaf, dtypes.get(n)) for n, leaf in enumerate(tree.leaves)])
+        self.arrays: tuple[Any, ...] = tuple([home.enter(leaf, dtypes.get(n)) for n, leaf in enumerate(tree.leaves)])
         self._library = home.library
         self._kinds = [_kind_of(array, home) for array in self.arrays]
         self._numbers = [n for n, leaf in enumerate(tree.leaves) if type(leaf.value) in NUMBERS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ...core.contract.library import Library
 class ForeignLibrary(Library):
     """The arrays of one namespace of the standard."""
 
-    types = ()
+    types: ClassVar[tuple[type, ...]] = ()
 
     def __init__(self, namespace: ModuleType):
         self.name = namespace.__name__  # type: ignore[misc]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
+from ...core.contract.loops import Loops
 from .trees import NUMBERS, LoopLeaf
 
 
@@ -34,9 +35,9 @@ class Home:
                         f"them to one library first."
                     )
             self.wrap = self.wrap or leaf.wrap
-        self.loops = self.library.loops()
+        self.loops: Loops = self.library.loops()
         dtypes = [leaf.library.dtype(leaf.value) for leaf in leaves if type(leaf.value) not in NUMBERS]
-        self.dtypes = [dtype for dtype in dtypes if kind(dtype) in ("real", "complex")]
+        self.dtypes: list[str] = [dtype for dtype in dtypes if kind(dtype) in ("real", "complex")]
 
     @property
     def is_plain(self) -> bool:
@@ -75,7 +76,8 @@ class Outgrown(Exception):
 
     def __init__(self, leaves: Iterable[LoopLeaf] = (), dtypes: dict[int, str] | None = None):
         super().__init__()
-        self.leaves, self.dtypes = list(leaves), dtypes or {}
+        self.leaves: list[LoopLeaf] = list(leaves)
+        self.dtypes: dict[int, str] = dtypes or {}
 
 
 __all__ = ["Home", "Outgrown"]

@@ -179,9 +179,12 @@ class Steps:
     def __init__(
         self, loop: str, f: Callable[[Any, Any], Any], carry: LoopTree, xs: LoopTree, home: Home, dtypes: dict[int, str]
     ):
-        self.loop, self.f, self.home, self.x_tree = loop, f, home, xs
-        self.carry = Carry(loop, carry, home, dtypes)
-        self.xs = tuple([home.enter(leaf) for leaf in xs.leaves])
+        self.loop: str = loop
+        self.f: Callable[[Any, Any], Any] = f
+        self.home: Home = home
+        self.x_tree: LoopTree = xs
+        self.carry: Carry = Carry(loop, carry, home, dtypes)
+        self.xs: tuple[Any, ...] = tuple([home.enter(leaf) for leaf in xs.leaves])
         #: The tree y, from the first step on.
         self.y_tree: LoopTree | None = None
 

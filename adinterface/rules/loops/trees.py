@@ -54,10 +54,11 @@ class LoopTree(Matcher):
     optional = False
 
     def __init__(self, value: Any, path: str, message: str = ""):
-        self.path, self.message = path, message
+        self.path: str = path
+        self.message: str = message
         #: The leaves of this tree.
         self.leaves: list[LoopLeaf] = []
-        self.structure = _taken_apart(value, self.leaves)
+        self.structure: Structure = _taken_apart(value, self.leaves)
         self._described: list[str] = []
 
     def build(self, leaves: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Decompositions: NumPy's where it has them, of the triangle that SciPy reads; LU by a rule.
+"""Decompositions: by NumPy where it has them, of the triangle that SciPy reads; LU by a rule.
 
 Source of the derivative of LU: de Hoog, Anderssen and Lukas, Differentiation of matrix functionals using triangular
 factorization, Mathematics of Computation, 2011.
@@ -198,7 +198,7 @@ def svdvals(a: Any) -> Array:
 
 @of_scipy(scipy.linalg.polar)
 def polar(a: Any, side: str = "right") -> tuple[Array, Array]:
-    """By the singular values; its derivative is that of the factors, which is there for a matrix of full rank alone."""
+    """By the singular values. The derivative exists for matrices of full rank only."""
     if side not in ("right", "left"):
         raise ValueError("`side` must be either 'right' or 'left'")
     a = inexact(a)

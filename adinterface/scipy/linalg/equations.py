@@ -1,4 +1,4 @@
-"""Matrix equations: rules, each of whose derivatives is the solution of an equation of the same kind.
+"""Matrix equations as rules: each derivative solves an equation of the same kind.
 
 Source: Kao and Hennequin, Automatic differentiation of Sylvester, Lyapunov, and algebraic Riccati equations, 2020.
 """
@@ -146,7 +146,7 @@ def solve_discrete_are(a: Any, b: Any, q: Any, r: Any) -> Array:
 
 
 def _hermitian(a: Array) -> Array:
-    """SciPy refuses a matrix that is not; so the derivative is along those that are."""
+    """SciPy refuses other matrices, so the derivative is along Hermitian directions."""
     return (a + adjoint(a)) / 2
 
 

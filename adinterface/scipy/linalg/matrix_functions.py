@@ -1,4 +1,4 @@
-"""Functions of matrices: rules, of SciPy's own.
+"""Functions of matrices, as rules around SciPy functions.
 
 The derivative of a function of a matrix, along a direction, is a block of the function of a larger matrix. Source: Higham,
 Functions of Matrices, 2008, theorem 3.6; for the square root, the Sylvester equation of section 6.1.

@@ -1,4 +1,4 @@
-"""Linear systems, inverses and determinants: NumPy's, of the matrix that SciPy reads."""
+"""Linear systems, inverses and determinants, by NumPy, of the matrix that SciPy reads."""
 
 from __future__ import annotations
 

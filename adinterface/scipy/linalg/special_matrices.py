@@ -1,4 +1,5 @@
-"""Matrices made of the elements of arrays: SciPy's own functions say where each goes."""
+"""Matrices made of the elements of arrays. The SciPy functions are applied to indices, which say where each element
+goes."""
 
 from __future__ import annotations
 

@@ -50,9 +50,9 @@ def multiplied(matrix: Any, x: Any) -> Array:
 
 
 def product(matrix: Any, x: Any) -> Any:
-    """The product of a sparse matrix of SciPy's, a constant, with a vector or the columns of a matrix.
+    """The product of a constant SciPy sparse matrix with a vector or the columns of a matrix.
 
-    x: an array of any engine, of one axis or two. The matrix is multiplied with on the host, also on a GPU.
+    x: an array of any engine, of one axis or two. The product is computed on the host, also for arrays on a GPU.
     Raises TypeError if `matrix` is no sparse matrix, ValueError for shapes that do not fit.
     """
     if not scipy.sparse.issparse(matrix):
@@ -64,7 +64,7 @@ def product(matrix: Any, x: Any) -> Any:
 
 
 def beside(ufunc: np.ufunc, matrix: Any, x: NumpyArray, reflected: bool) -> Any:
-    """`matrix @ x` where it is reflected, else `x @ matrix`; NotImplemented for what is no sparse matrix."""
+    """`matrix @ x` where it is reflected, else `x @ matrix`; NotImplemented for other types."""
     if not scipy.sparse.issparse(matrix):
         return NotImplemented
     if ufunc is not np.matmul and not isinstance(matrix, scipy.sparse.spmatrix):

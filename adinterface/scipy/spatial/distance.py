@@ -1,6 +1,6 @@
 """scipy.spatial.distance on the arrays of any engine.
 
-At a distance of zero, a corner, the derivative of a root is zero: the least of those that lie between its sides.
+At a distance of zero the derivative of the root is zero, the smallest subgradient.
 """
 
 from __future__ import annotations
@@ -180,17 +180,17 @@ def _of_vectors(code: Callable[..., Array], function: Callable[..., Any]) -> Cal
     return of_scipy(function)(between)
 
 
-braycurtis = _of_vectors(_braycurtis, scipy_distance.braycurtis)
-canberra = _of_vectors(_canberra, scipy_distance.canberra)
-chebyshev = _of_vectors(_chebyshev, scipy_distance.chebyshev)
-cityblock = _of_vectors(_cityblock, scipy_distance.cityblock)
-correlation = _of_vectors(_correlation, scipy_distance.correlation)
-cosine = _of_vectors(_cosine, scipy_distance.cosine)
-euclidean = _of_vectors(_euclidean, scipy_distance.euclidean)
-mahalanobis = _of_vectors(_mahalanobis, scipy_distance.mahalanobis)
-minkowski = _of_vectors(_minkowski, scipy_distance.minkowski)
-seuclidean = _of_vectors(_seuclidean, scipy_distance.seuclidean)
-sqeuclidean = _of_vectors(_sqeuclidean, scipy_distance.sqeuclidean)
+braycurtis: Callable[..., Any] = _of_vectors(_braycurtis, scipy_distance.braycurtis)
+canberra: Callable[..., Any] = _of_vectors(_canberra, scipy_distance.canberra)
+chebyshev: Callable[..., Any] = _of_vectors(_chebyshev, scipy_distance.chebyshev)
+cityblock: Callable[..., Any] = _of_vectors(_cityblock, scipy_distance.cityblock)
+correlation: Callable[..., Any] = _of_vectors(_correlation, scipy_distance.correlation)
+cosine: Callable[..., Any] = _of_vectors(_cosine, scipy_distance.cosine)
+euclidean: Callable[..., Any] = _of_vectors(_euclidean, scipy_distance.euclidean)
+mahalanobis: Callable[..., Any] = _of_vectors(_mahalanobis, scipy_distance.mahalanobis)
+minkowski: Callable[..., Any] = _of_vectors(_minkowski, scipy_distance.minkowski)
+seuclidean: Callable[..., Any] = _of_vectors(_seuclidean, scipy_distance.seuclidean)
+sqeuclidean: Callable[..., Any] = _of_vectors(_sqeuclidean, scipy_distance.sqeuclidean)
 
 
 @of_scipy(scipy_distance.jensenshannon)
@@ -200,7 +200,7 @@ def jensenshannon(p: Any, q: Any, base: float | None = None, *, axis: int = 0, k
     return np.expand_dims(distances, axis) if keepdims else distances
 
 
-__getattr__ = rest_of("scipy.spatial.distance", globals())
+__getattr__: Callable[[str], Any] = rest_of("scipy.spatial.distance", globals())
 
 __all__ = [
     "braycurtis", "canberra", "cdist", "chebyshev", "cityblock", "correlation", "cosine", "euclidean", "jensenshannon",

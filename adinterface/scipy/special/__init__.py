@@ -33,7 +33,7 @@ _rest = rest_of("scipy.special", globals())
 
 
 def __getattr__(name: str) -> Any:
-    """A ufunc of SciPy's that takes an engine's arrays too; what is none, as `rest_of` gives it."""
+    """A SciPy ufunc that takes engine arrays too; other attributes come from `rest_of`."""
     ufunc = getattr(scipy.special, name, None)
     if not isinstance(ufunc, np.ufunc):
         return _rest(name)

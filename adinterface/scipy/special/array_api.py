@@ -13,7 +13,7 @@ from .far_out import polynomial
 
 
 def of_floats(name: str) -> Callable[..., Array]:
-    """NumPy's function of this name, in float64 for integers: NumPy takes a narrower float for small ones."""
+    """The NumPy function of this name, in float64 for integers. NumPy computes small integers in a narrower float."""
     numpys = COMPOSITIONS[name]
     return lambda xp, x: numpys(xp, inexact(xp, x))
 
@@ -23,7 +23,7 @@ def _inexact(xp: ModuleType, *values: Any) -> list[Array]:
 
 
 def _guarded(xp: ModuleType, x: Array, bad: Array) -> Array:
-    """x with 1 in place of what would give an infinite derivative in the branch that is not taken."""
+    """x with 1 where the unused branch would have an infinite derivative."""
     return xp.where(bad, xp.ones_like(x), x)
 
 
@@ -87,7 +87,7 @@ def rel_entr(xp: ModuleType, x: Any, y: Any) -> Array:
 
 
 def kl_div(xp: ModuleType, x: Any, y: Any) -> Array:
-    """x log(x / y) - x + y; where the two are alike, x (t - log1p(t)) with t = (y - x) / x, of whose terms nothing is lost."""
+    """x log(x / y) - x + y; near x = y computed as x (t - log1p(t)) with t = (y - x) / x, which does not cancel."""
     x, y = broadcast(xp, *_inexact(xp, x, y))
     near = xp.abs(y - x) < 0.02 * x
     ratio = xp.where(near, y - x, xp.zeros_like(x)) / _guarded(xp, x, xp.logical_not(near))

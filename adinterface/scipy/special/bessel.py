@@ -24,7 +24,7 @@ from .ufunc_rules import require_real
 def by_order(y: Any, v: Any, z: Any, sign: float) -> Any:
     """Of (z/2)^v / gamma(v + 1) 0F1(v + 1, sign z^2 / 4); NaN at negative integers, where gamma has poles.
 
-    There J_-v = cos(pi v) J_v - sin(pi v) Y_v would say it, but the next derivative of that needs Y's by its order.
+    There J_-v = cos(pi v) J_v - sin(pi v) Y_v would help, but its next derivative needs the derivative of Y by the order.
     """
     require_real(z)
     power = special.gammasgn(v + 1) * np.exp(special.xlogy(v, z / 2) - special.gammaln(v + 1))
@@ -51,7 +51,7 @@ def _reflected(
 ) -> Any:
     """The derivative by the order, by `slope(y, v)`, but at negative integers, where the series has a pole, from
 
-        I_v = I_-v - 2 / pi sin(pi v) K_v,    also what vanishes at integers, which the next derivative does not leave out.
+        I_v = I_-v - 2 / pi sin(pi v) K_v,    with the term that vanishes at integers, because its derivative does not.
 
     first, second: I and K, both scaled or not, and the derivative of K by the order.
     scale: by which power of exp(-z) the scales differ.

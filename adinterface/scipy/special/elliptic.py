@@ -1,7 +1,6 @@
 """Elliptic integrals and functions. Source: NIST Digital Library of Mathematical Functions, 19.4, 19.18, 22.13, 22.16.
 
-Where the closed forms are differences of numbers alike, near m = 0 or 1, their integral is computed by Gauss and
-Legendre.
+Near m = 0 or 1, where the closed forms cancel, their integral is computed by Gauss-Legendre quadrature.
 """
 
 from __future__ import annotations
@@ -110,7 +109,7 @@ def degenerate(y: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 def elementary(y: Any, a: Any, b: Any) -> Any:
-    """By the closed forms, which are 0 / 0 where the arguments are alike: there from the symmetric integrals."""
+    """By the closed forms, or from the symmetric integrals for equal arguments, where the closed forms are 0 / 0."""
     near = np.abs(b - a) < _SMALL * np.abs(b)
     gap = np.where(near, 1.0, b - a)
     one, other = np.where(near, a, 1.0), np.where(near, b, 1.0)

@@ -1,8 +1,8 @@
-"""Functions of `scipy.special` that are right far out, from an engine's own that are right near by.
+"""Functions of `scipy.special` that are right for large arguments, from engine functions that are right for small ones.
 
-An engine's rule often writes a small derivative as a difference of large numbers: that of erfcx(x) is
-2 x erfcx(x) - 2/sqrt(pi), of which nothing is left at x = 1e8. Each function here takes the namespace and the engine's own
-functions that it is made of, and is so composed that the engine's derivative of it is right too, at every order.
+The rule of an engine often computes a small derivative as a difference of large numbers. For erfcx(x) it is 2 x erfcx(x) -
+2/sqrt(pi), which cancels completely at x = 1e8. Each function here takes the namespace and the engine functions that it
+needs. It is composed so that its derivatives of every order are right too.
 
 Sources: NIST Digital Library of Mathematical Functions, 5.5 (reflection), 7.12 (error functions), 8.7 (incomplete gamma) and
 10.40 (modified Bessel functions); Press and others, Numerical Recipes, 6.1, for the beta function from gammaln.
@@ -27,7 +27,7 @@ def require(
     """`found`, if all is valid; an error if not. NaN, and so are the derivatives, in the places that are not valid where the
     engine does not know the numbers yet.
 
-    remedy: a sentence of the error on what helps, before those that always do.
+    remedy: a sentence of the error with a specific remedy, before the general ones.
     """
     try:
         right = bool(xp.all(valid))
@@ -45,7 +45,7 @@ def require(
 
 
 def either(xp: ModuleType, far: Array, x: Array, there: Native, here: Native, stand_in: float = 1.0) -> Array:
-    """there(x) far out and here(x) elsewhere. Neither sees the other's arguments, whose infinite derivatives would make NaN."""
+    """there(x) for large x and here(x) elsewhere. Neither gets the arguments of the other, where it may be infinite."""
     instead = xp.full_like(x, stand_in)
     beyond = xp.where(far, x, xp.full_like(x, 1e4))
     return xp.where(far, there(beyond), here(xp.where(far, instead, x)))
@@ -70,7 +70,7 @@ _DAWSON = [math.prod(range(1, 2 * n, 2)) / 2.0**n for n in range(10)]
 
 
 def erfcx(xp: ModuleType, native: Native, x: Array) -> Array:
-    """The derivative of an engine's own is the difference of two numbers near 1, of which a narrow dtype loses more."""
+    """The derivative by the engine is the difference of two numbers near 1, which loses more digits in a narrow dtype."""
 
     def series(x: Array) -> Array:
         return polynomial((1 / x) ** 2, _ERFCX) / x / math.sqrt(math.pi)
@@ -174,7 +174,7 @@ def digamma(xp: ModuleType, native: Native, x: Array) -> Array:
 
 
 def log_rise(xp: ModuleType, gammaln: Native, polygamma: Native, a: Array, b: Array) -> Array:
-    """log(gamma(a + b) / gamma(a)) for positive a and a + b, also where b is so much smaller than a that they are alike."""
+    """log(gamma(a + b) / gamma(a)) for positive a and a + b, also where b is so small that both gammas are nearly equal."""
     small = xp.abs(b) < (0.05 if _is_narrow(a) else 0.01) * a  # the series has six terms
     step = xp.where(small, b, xp.zeros_like(b))
     series = step * polynomial(step, [polygamma(n, a) / math.factorial(n + 1) for n in range(6)])
@@ -213,7 +213,7 @@ def _where_valid(xp: ModuleType, valid: Array, *arguments: Array) -> list[Array]
 
 
 def binom(xp: ModuleType, gammaln: Native, polygamma: Native, n: Array, k: Array) -> Array:
-    """gamma(n + 1) / gamma(n - k + 1) / gamma(k + 1), and by reflection where it has zeros, because the last two have poles."""
+    """gamma(n + 1) / gamma(n - k + 1) / gamma(k + 1). By reflection at its zeros, where the divisors have poles."""
     arguments, valid = (n, k), (n > -1) | xp.isnan(n) | xp.isnan(k)
     n, k = _where_valid(xp, valid, n, k)
     rest = n - k

@@ -1,4 +1,4 @@
-"""What engines may import: derivatives and corrections for the functions of which they need something special."""
+"""The module that engines may import: derivatives and corrections for functions with special cases."""
 
 from .bessel import along_the_line
 from .far_out import require, small_shape_complement

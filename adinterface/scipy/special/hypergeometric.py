@@ -16,9 +16,9 @@ from .ufunc_rules import alike, in_double, ruled
 
 
 def _right_hyperu(a: Any, b: Any, x: Any) -> Any:
-    """The integral, of this or as Kummer's transformation has it (DLMF 13.2.40): SciPy's hyperu(1.3, 2, 11.3) is off by 2e-7.
+    """By the integral, direct or after Kummer's transformation (DLMF 13.2.40). SciPy's hyperu(1.3, 2, 11.3) is off by 2e-7.
 
-    SciPy's, where neither converges and a transformation of it gives the same; NaN elsewhere.
+    The SciPy value where neither converges and a transformation confirms it; NaN elsewhere.
     """
     a, b, x = np.broadcast_arrays(a, b, x)
     power, mirrored = np.exp((1 - b) * np.log(x)), (a - b + 1, 2 - b, x)
@@ -58,9 +58,9 @@ def later(functions: Sequence[Callable[..., Any]], *args: Any, factor: float = 1
 def by_parameters(
     name: str, derived: Callable[..., Callable[..., Any]], count: int, by_variable: Callable[..., Any]
 ) -> list[Callable[..., Any]]:
-    """The derivatives of a function by its first `count` arguments, which have derivatives themselves.
+    """The derivatives of a function by its first `count` arguments, which can be differentiated again.
 
-    derived: from one place or two to the derivative by these, a function of NumPy's arrays.
+    derived: takes one place or two, and returns the derivative by these arguments, a function of NumPy arrays.
     by_variable: the derivative by the last argument of that by a parameter: `(place, *args)`.
     """
     second: dict[tuple[int, int], Callable[..., Any]] = {}
@@ -81,7 +81,7 @@ def _limit(i: int, v: Any, z: Any) -> Any:
     return limit_by[i](v + 1, z) / v - raised / v**2
 
 
-limit_by = by_parameters("hyp0f1", functools.partial(from_rows, series.hyp0f1), 1, _limit)
+limit_by: list[Callable[..., Any]] = by_parameters("hyp0f1", functools.partial(from_rows, series.hyp0f1), 1, _limit)
 
 
 def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:
@@ -90,7 +90,7 @@ def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:
     return explicit + a / b * kummer_by[i](a + 1, b + 1, x)
 
 
-kummer_by = by_parameters("hyp1f1", functools.partial(from_rows, series.hyp1f1), 2, _kummer)
+kummer_by: list[Callable[..., Any]] = by_parameters("hyp1f1", functools.partial(from_rows, series.hyp1f1), 2, _kummer)
 
 
 def kummer_slope(a: Any, b: Any, x: Any) -> Any:
@@ -105,7 +105,7 @@ def _gauss(i: int, a: Any, b: Any, c: Any, x: Any) -> Any:
     return explicit + a * b / c * gauss_by[i](a + 1, b + 1, c + 1, x)
 
 
-gauss_by = by_parameters("hyp2f1", functools.partial(from_rows, series.hyp2f1), 3, _gauss)
+gauss_by: list[Callable[..., Any]] = by_parameters("hyp2f1", functools.partial(from_rows, series.hyp2f1), 3, _gauss)
 
 
 def gauss_partials(y: Any, a: Any, b: Any, c: Any, x: Any) -> tuple[Any, ...]:
@@ -115,7 +115,7 @@ def gauss_partials(y: Any, a: Any, b: Any, c: Any, x: Any) -> tuple[Any, ...]:
 def _right_gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
     """SciPy's function, or the series where that is off, as hyp2f1(32.2, 32.2, 2, -7.2) is; NaN where both are.
 
-    SciPy is taken at its word where little can cancel and Pfaff's or Euler's transformation gives the same (DLMF 15.8.1).
+    The SciPy value is used where little can cancel and Pfaff's or Euler's transformation confirms it (DLMF 15.8.1).
     """
     if any(np.asarray(part).dtype.kind == "c" for part in (a, b, c, x)):
         return special.hyp2f1(a, b, c, x)

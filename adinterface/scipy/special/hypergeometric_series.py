@@ -1,11 +1,12 @@
-"""Hypergeometric functions and their derivatives by the parameters, to rounding or not at all.
+"""Hypergeometric functions and their derivatives by the parameters, exact to rounding, or NaN.
 
-Each term of a series is differentiated along with the sum, in hyper-dual numbers: an array whose rows are the value and, with
-one direction, the derivative by it; with two, the derivatives by the first, by the second, and by both. How much of a sum may
-be rounding is found out along with it, and where that is more than what is asked for there is NaN. Sources: NIST Digital
-Library of Mathematical Functions, 13.2, 13.4, 15.2, 15.8 (transformations) and 15.10 (the differential equation); Fike and
-Alonso, The development of hyper-dual numbers for exact second-derivative calculations, 2011; Pearson, Olver and Porter,
-Numerical methods for the computation of the confluent and Gauss hypergeometric functions, 2017.
+Each term of a series is differentiated along with the sum, in hyper-dual numbers. Such a number is an array whose rows are
+the value and the derivatives. With one direction, that is one derivative; with two, the derivatives by the first, by the
+second, and by both. The rounding error of a sum is estimated along with it. Where it exceeds the tolerance, the result is
+NaN. Sources: NIST Digital Library of Mathematical Functions, 13.2, 13.4, 15.2, 15.8 (transformations) and 15.10 (the
+differential equation); Fike and Alonso, The development of hyper-dual numbers for exact second-derivative calculations,
+2011; Pearson, Olver and Porter, Numerical methods for the computation of the confluent and Gauss hypergeometric functions,
+2017.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def series(uppers: Sequence[Numbers], lower: Numbers, z: Numbers) -> Sum:
 
 
 def _largest_ratio(uppers: Sequence[Numbers], lower: Numbers, z: Numbers, n: float) -> Numbers:
-    """What no ratio of two terms behind the n-th one exceeds: (u + n) / (l + n) goes to one, from above or from below."""
+    """A bound on the ratio of successive terms from the n-th on; its factors (u + n) / (l + n) tend to 1."""
     lowers = [np.abs(lower[0] + n), np.full_like(z, n + 1)]
     quotients = [np.maximum(np.abs(part[0] + n) / low, 1.0) for part, low in zip(uppers, lowers)]
     largest: Numbers = np.abs(z) * np.prod([*quotients, *[1 / low for low in lowers[len(uppers) :]]], axis=0)
@@ -147,9 +148,9 @@ def _near(a: Numbers, b: Numbers, c: Numbers, z: Numbers) -> Sum:
 
 
 def _stepped(a: Numbers, b: Numbers, c: Numbers, rest: Numbers) -> Sum:
-    """The function of 1 - rest, where that is between 1/2 and 1: by steps that halve what is left to 1.
+    """The function at 1 - rest, between 1/2 and 1, by steps that halve the distance to 1.
 
-    Beside it, another one goes the same way, which is off by as much as rounding may have done; their distance is the error.
+    A second solution takes the same steps, perturbed by as much as rounding may be. The difference of both is the error.
     """
     rows = 1 << (len(c) - 1)
     result, places, left = Sum.unknown(rows, rest.size), np.arange(rest.size), 0.5
@@ -172,7 +173,7 @@ def _stepped(a: Numbers, b: Numbers, c: Numbers, rest: Numbers) -> Sum:
 def _step(
     a: Numbers, b: Numbers, c: Numbers, left: float, to: Numbers, value: Numbers, slope: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """From 1 - left to 1 - to, by the Taylor series that the differential equation gives; puts the second function off more."""
+    """From 1 - left to 1 - to, by the Taylor series that the differential equation gives; perturbs the second solution."""
     at, length, rows, count = 1 - left, left - to, len(value), to.size
     bend = c - (a + b) * at
     bend[0] -= at
@@ -207,7 +208,7 @@ def _step(
 
 
 def _transformations(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
-    """What the function is (1 - x)^e 2F1(a, b; c; z) with, by four transformations: a, b, z, 1 - z and e. DLMF 15.8.1."""
+    """a, b, z, 1 - z and e of four transformations that write the function as (1 - x)^e 2F1(a, b; c; z). DLMF 15.8.1."""
     mirrored, left = x / (x - 1), 1 / (1 - x)
     upper, other = np.stack([a, c - a, a, c - a]), np.stack([b, c - b, c - b, b])
     exponents = np.stack([np.zeros_like(a), c - a - b, -a, -b])
@@ -215,14 +216,14 @@ def _transformations(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> tuple[Nu
 
 
 def _ends(part: Numbers) -> Numbers:
-    """Whether the terms of a series come to an end because of this parameter; those of its derivatives too."""
+    """Whether a series, and the series of its derivatives, are finite because of this parameter."""
     value = part[..., 0, :]
     ends: Numbers = (value <= 0) & (value == np.floor(value)) & ~np.any(part[..., 1:, :], axis=-2)
     return ends
 
 
 def _risk(a: Numbers, b: Numbers, z: Numbers) -> Numbers:
-    """How much cancels in a series, roughly; infinite where it does not converge."""
+    """A rough estimate of the cancellation in a series; infinite where it does not converge."""
     below = -np.minimum(a[:, 0], 0) - np.minimum(b[:, 0], 0)
     rising = np.where(z < 0, np.abs(z) * (2 + np.maximum(a[:, 0], 0) + np.maximum(b[:, 0], 0)), 0.0)
     ends = _ends(a) | _ends(b)
@@ -245,7 +246,7 @@ def _in_blocks(function: Callable[..., Numbers], directions: Sequence[int], *arg
 
 
 def _gauss(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Numbers:
-    """Each of the four ways is tried, the one first of which the least is likely to cancel."""
+    """Tries all four transformations, starting with the one with the least expected cancellation."""
     rows = np.full((1 << (len(a) - 1), x.size), np.nan)
     transformations = _transformations(a, b, c, x)
     risks = _risk(*transformations[:3])
@@ -341,14 +342,15 @@ def hyp1f1(a: Numbers, b: Numbers, x: Numbers, directions: Sequence[int]) -> Num
 def hyp2f1(a: Numbers, b: Numbers, c: Numbers, x: Numbers, directions: Sequence[int]) -> Numbers:
     """Gauss's function 2F1(a, b; c; x) for x < 1, in rows with its derivatives by the arguments in these places, at most two.
 
-    Rows: without a place the value; with one, the value and the derivative; with two, the value, the derivatives by the first
-    and by the second, and by both. NaN from x = 1 on, and where more than 4e-10 of a number may be rounding.
+    Without a place, the row is the value. With one, the rows are the value and the derivative. With two, they are the
+    value, both first derivatives, and the mixed second derivative. NaN from x = 1 on, and where the relative rounding error
+    may exceed 4e-10.
     """
     return _in_blocks(_gauss, directions, a, b, c, x)
 
 
 def risk_of_hyp2f1(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Numbers:
-    """How much cancels, roughly, in what is left of all that the function can be computed by; for arrays of one shape."""
+    """A rough estimate of the cancellation in the best transformation; for arrays of one shape."""
     a, b, c = [np.ravel(y)[None] for y in (a, b, c)]
     risks: Numbers = np.min(_risk(*_transformations(a, b, c, np.ravel(x))[:3]), axis=0)
     return risks.reshape(np.shape(x))
@@ -358,7 +360,7 @@ def hyperu(a: Numbers, b: Numbers, x: Numbers) -> Numbers:
     """Kummer's function of the second kind for a from 1/4 on and x > 0, by its integral; NaN elsewhere. DLMF 13.4.4.
 
     The integrand in the logarithm of the variable is positive and falls on both sides, so the trapezoidal rule converges
-    geometrically: where half of the nodes give the same to 1e-6, all of them give it to rounding.
+    geometrically. Where half of the nodes agree to 1e-6, all of them agree to rounding.
     """
     known = (a >= 0.25) & (x > 0)
     a, b, x = np.where(known, a, 1.0), np.where(known, b, 1.0), np.where(known, x, 1.0)

@@ -1,9 +1,9 @@
-"""Noncentral distributions: of chi squared, of Fisher's F, and of Student's t; and others whose ufuncs SciPy keeps to itself.
+"""Noncentral distributions (chi squared, Fisher's F, Student's t), and others whose ufuncs are private in SciPy.
 
-The first two are mixtures of central ones whose number of degrees of freedom is raised by a Poisson count, so a derivative by
-the noncentrality is a difference of two of them. Sources: NIST Digital Library of Mathematical Functions, 8.8, 10.25, 13.6;
-Johnson, Kotz and Balakrishnan, Continuous univariate distributions 2, 1995, chapters 29 to 31. Inverses by the implicit
-function theorem.
+The first two are mixtures of central distributions: a Poisson count is added to the degrees of freedom. So the derivative
+by the noncentrality is a difference of two distributions. Sources: NIST Digital Library of Mathematical Functions, 8.8,
+10.25, 13.6; Johnson, Kotz and Balakrishnan, Continuous univariate distributions 2, 1995, chapters 29 to 31. Inverses by the
+implicit function theorem.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _by_shape: Callable[..., Any] = ruled(
 
 
 def _mixture(sign: int, name: str) -> Callable[..., Any]:
-    """The lower tail, or the upper one, of which older versions of SciPy have no ufunc."""
+    """The lower or the upper tail. Older versions of SciPy have no ufunc for the upper one."""
     return ruled(
         "chndtr",
         lambda a, rate, x: scipy_ufunc(name)(2 * x, 2 * a, 2 * rate),
@@ -73,7 +73,8 @@ def _mixture(sign: int, name: str) -> Callable[..., Any]:
     )
 
 
-chi_squared_lower, chi_squared_upper = _mixture(1, "chndtr"), _mixture(-1, "_ncx2_sf")
+chi_squared_lower: Callable[..., Any] = _mixture(1, "chndtr")
+chi_squared_upper: Callable[..., Any] = _mixture(-1, "_ncx2_sf")
 
 
 def chi_squared_inverse(sign: int) -> Callable[..., Any]:
@@ -90,7 +91,7 @@ def chi_squared_inverse(sign: int) -> Callable[..., Any]:
 
 
 def level_first(sign: int, inverse: Callable[..., Any]) -> Callable[..., Any]:
-    """The partials of an inverse whose level stands last, for one where it stands first; of the upper tail with sign = -1."""
+    """The partials of an inverse with the level last, for one with the level first; sign = -1 for the upper tail."""
 
     def partials(x: Any, level: Any, *shapes: Any) -> Any:
         *by_shapes, by_level = inverse(x, *shapes, level)
@@ -158,8 +159,12 @@ def _beta_mixture(sign: int, function: Callable[..., Any]) -> Callable[..., Any]
     return value
 
 
-f_lower = _beta_mixture(1, lambda a, b, rate, x: special.ncfdtr(2 * a, 2 * b, 2 * rate, b * x / (a * (1 - x))))
-f_upper = _beta_mixture(-1, lambda a, b, rate, x: scipy_ufunc("_ncf_sf")(b * x / (a * (1 - x)), 2 * a, 2 * b, 2 * rate))
+f_lower: Callable[..., Any] = _beta_mixture(
+    1, lambda a, b, rate, x: special.ncfdtr(2 * a, 2 * b, 2 * rate, b * x / (a * (1 - x)))
+)
+f_upper: Callable[..., Any] = _beta_mixture(
+    -1, lambda a, b, rate, x: scipy_ufunc("_ncf_sf")(b * x / (a * (1 - x)), 2 * a, 2 * b, 2 * rate)
+)
 
 
 def f_inverse(x: Any, n: Any, d: Any, nc: Any, p: Any) -> Any:
@@ -177,8 +182,8 @@ def f_inverse(x: Any, n: Any, d: Any, nc: Any, p: Any) -> Any:
 
 
 def _over_chi(inner: Callable[..., Any], order: int) -> Callable[..., Any]:
-    """The mean of a function of t, the noncentrality and S, where S^2 is chi squared over its degrees of freedom; or the first
-    or second derivative of that by those.
+    """The mean of a function of t, the noncentrality and S, or its first or second derivative by the degrees of freedom.
+    S^2 is chi squared over its degrees of freedom.
 
     An integral over log(S), for which the trapezoidal rule converges geometrically.
     """
@@ -237,7 +242,7 @@ _t_by_df = [
     ruled("nctdtr, differentiated,", _over_chi(lambda s, nc, t: special.ndtr(t * s - nc), order), t_partials(1, order))
     for order in (1, 2)
 ]
-t_upper = ruled("nctdtr", lambda df, nc, t: scipy_ufunc("_nct_sf")(t, df, nc), t_partials(-1, 0))
+t_upper: Callable[..., Any] = ruled("nctdtr", lambda df, nc, t: scipy_ufunc("_nct_sf")(t, df, nc), t_partials(-1, 0))
 
 
 def t_inverse(t: Any, df: Any, nc: Any, p: Any) -> Any:

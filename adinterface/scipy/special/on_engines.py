@@ -16,7 +16,7 @@ from .ufunc_rules import natively, ruled, scipy_ufunc
 
 
 class NativeFunctions(Protocol):
-    """The attribute `special` of an engine's `numpy_sources`. Its other functions are right as they stand.
+    """The attribute `special` of an engine's `numpy_sources`. Its other functions need no correction.
 
     PARTS: functions of the engine's arrays, by the names of scipy.special, that the table corrects or gives derivatives.
     around: from a function that is made of them to one of any arguments, which converts these to arrays of one dtype.
@@ -44,7 +44,7 @@ class Source(enum.Enum):
 
 
 def source_of(name: str, library: Library) -> Source | None:
-    """The first source that there is; None where the engine has no such function, nor the table."""
+    """The first available source; None where neither the engine nor the table has the function."""
     row = TABLE.get(name)
     if any(hasattr(getattr(source, "special", None), name) for source in library.numpy_sources()):
         return Source.NATIVE
@@ -61,7 +61,7 @@ def source_of(name: str, library: Library) -> Source | None:
 
 
 def on_engine(name: str, engine: Engine) -> Function | None:
-    """The function on arrays of an engine that has none that is right; None where there is no source."""
+    """The function for an engine whose own is missing or wrong; None where there is no source."""
     natives, namespace = _natives(engine.library), engine.library.namespace(None)
     source = source_of(name, engine.library)
     if source is Source.CORRECTED:

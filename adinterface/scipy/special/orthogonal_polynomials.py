@@ -9,7 +9,7 @@ from scipy import special
 
 
 def _one_degree_less(function: Any, n: Any, *rest: Any) -> Any:
-    """The function of one degree less, which need be no integer; zero where a polynomial of degree zero has no slope."""
+    """The function of one degree less, for any real degree. Zero for a polynomial of degree zero."""
     none = (n == 0) | (n == -1)
     return np.where(none, 0.0, function(np.where(none, 0, n - 1), *rest))
 

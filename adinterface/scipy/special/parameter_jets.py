@@ -1,6 +1,7 @@
 """Derivatives of special functions by their parameters, from the series and continued fractions that define them.
 
-Each term is differentiated along with the sum. Where too little would be left of it, there is NaN. Sources: Moore, Algorithm AS
+Each term is differentiated along with the sum. The result is NaN where the sum cancels too much. Sources: Moore, Algorithm
+AS
 187: Derivatives of the incomplete gamma integral, Applied Statistics, 1982; Boik and Robison-Cox, Derivatives of the incomplete
 beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 10.32
 and 25.11.
@@ -28,7 +29,9 @@ class Jet:
     __slots__ = ("first", "second", "value")
 
     def __init__(self, value: Numbers, first: Numbers, second: Numbers):
-        self.value, self.first, self.second = value, first, second
+        self.value: Numbers = value
+        self.first: Numbers = first
+        self.second: Numbers = second
 
     @classmethod
     def variable(cls, value: Numbers, place: int, count: int, slope: float = 1.0) -> Jet:
@@ -70,7 +73,7 @@ class Jet:
 
 
 def exponential(value: Numbers, first: Numbers, second: Numbers) -> Jet:
-    """exp of what has these derivatives."""
+    """exp of the function with these derivatives."""
     result = np.exp(value)
     return Jet(result, result * first, result * (second + first[:, None] * first[None]))
 
@@ -117,7 +120,7 @@ def _fraction(first: Jet, step: Callable[[int], tuple[Jet, Jet]], count: int) ->
 
 
 def gammainc(a: Numbers, x: Numbers) -> Jet:
-    """The derivatives by a of the lower function; its value is not to be used."""
+    """The derivatives by a of the lower function. Do not use its value."""
     a, x = np.broadcast_arrays(a, x)
     inside = (a >= 0) & (x > 0) & (x < np.inf) & (a < np.inf)
     low = inside & (x <= a + 1)
@@ -155,7 +158,7 @@ def _gamma_by_fraction(a: Numbers, x: Numbers) -> Jet:
 
 
 def betainc(a: Numbers, b: Numbers, x: Numbers) -> Jet:
-    """The derivatives by a and b, nan where rounding leaves nothing of the first ones; its value is not to be used."""
+    """The derivatives by a and b, NaN where the first ones are lost in rounding. Do not use its value."""
     a, b, x = np.broadcast_arrays(a, b, x)
     inside = (a > 0) & (b > 0) & (x > 0) & (x < 1)
     swapped = inside & (x > (a + 1) / (a + b + 2))
@@ -179,7 +182,7 @@ def betainc(a: Numbers, b: Numbers, x: Numbers) -> Jet:
 
 
 def _rise_of_psi(b: Numbers, a: Numbers) -> tuple[Numbers, Numbers]:
-    """psi(a + b) - psi(b), and what it is the difference of; by Taylor's series for a small a."""
+    """psi(a + b) - psi(b), and the size of its terms; by a Taylor series for a small a."""
     result, size = special.psi(a + b) - special.psi(b), np.abs(special.psi(a + b)) + np.abs(special.psi(b))
     near = a < 0.01 * b
     step, origin = a[near], b[near]
@@ -188,7 +191,7 @@ def _rise_of_psi(b: Numbers, a: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) -> tuple[Jet, Numbers]:
-    """The function up to its second derivatives, and how much of the first ones may be rounding."""
+    """The function up to its second derivatives, and a bound on the rounding error of the first ones."""
     log, a_plus_b = np.log(x), a + b
     rise, size = _rise_of_psi(b, a)
     first = np.stack([log - special.psi(a + 1) + special.psi(a_plus_b), log_of_rest + rise])
@@ -218,7 +221,7 @@ def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) 
 
 
 def _poisson(rate: Numbers) -> tuple[Numbers, Numbers]:
-    """Counts along a new first axis, and how probable each is; all but 1e-16 of them. NaN where there are too many."""
+    """Counts along a new first axis, and their probabilities; all but 1e-16 of the total. NaN where there are too many."""
     known = rate[np.isfinite(rate)]
     size = min(int(np.max(known + 12 * np.sqrt(np.abs(known)), initial=0.0)) + 40, _TERMS)
     counts = np.arange(size).reshape(-1, *[1] * rate.ndim)

@@ -19,16 +19,16 @@ from .ufunc_rules import in_double, ruled
 
 
 def _density(name: str, function: Callable[..., Any], log_slopes: Callable[..., Any]) -> Callable[..., Any]:
-    """A density, in whose logarithm large numbers cancel; from the derivatives of that."""
+    """A density from the derivatives of its logarithm, in which large numbers cancel."""
     return ruled(name, in_double(function), lambda y, *args: tuple([y * slope for slope in log_slopes(*args)]))
 
 
-gamma_density = _density(
+gamma_density: Callable[..., Any] = _density(
     "the gamma density",
     lambda a, x: np.exp(special.xlogy(a - 1, x) - x - special.gammaln(a)),
     lambda a, x: (np.log(x) - special.psi(a), (a - 1) / x - 1),
 )
-beta_density = _density(
+beta_density: Callable[..., Any] = _density(
     "the beta density",
     lambda a, b, x: np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b)),
     lambda a, b, x: (
@@ -50,7 +50,7 @@ def _beta_slope(i: int, a: Any, b: Any, x: Any) -> Any:
     1,
     lambda i, a, x: gamma_density(a, x) * (np.log(x) - special.psi(a)),
 )
-beta_by = by_parameters("betainc", functools.partial(from_jet, jets.betainc), 2, _beta_slope)
+beta_by: list[Callable[..., Any]] = by_parameters("betainc", functools.partial(from_jet, jets.betainc), 2, _beta_slope)
 
 
 def gamma_partials(sign: int) -> Callable[..., Any]:
@@ -75,7 +75,7 @@ def inverse(sign: int, slopes: Sequence[Callable[..., Any]], density: Callable[.
 # Student's t ---------------------------------------------------------------------------------------------------------
 
 
-student_density = _density(
+student_density: Callable[..., Any] = _density(
     "the density of Student's t",
     lambda df, t: np.exp(-(df + 1) / 2 * np.log1p(t * t / df) - special.betaln(df / 2, 0.5)) / np.sqrt(df),
     lambda df, t: (

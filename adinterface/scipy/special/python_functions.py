@@ -1,4 +1,4 @@
-"""What scipy.special writes in Python around its ufuncs."""
+"""The functions of scipy.special that are Python code around ufuncs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .ufunc_rules import ruled
 
 
 def _shift(a: Array, axis: Any) -> Array:
-    """The largest element, where it is finite: what is taken out before the exponential."""
+    """The largest element, where it is finite. It is subtracted before the exponential."""
     from ...rules.ignored import ignore_derivatives
 
     top = ignore_derivatives(np.max(a, axis=axis, keepdims=True))
@@ -70,7 +70,7 @@ zeta_by_exponent: Callable[..., Any]
 hurwitz_zeta: Callable[..., Any] = ruled(
     "zeta", special.zeta, lambda y, s, q: (*later([zeta_by_exponent], s, q), -s * hurwitz_zeta(s + 1, q))
 )
-riemann_zeta = ruled("zeta", special.zeta, lambda y, s: zeta_by_exponent(s, 1.0))
+riemann_zeta: Callable[..., Any] = ruled("zeta", special.zeta, lambda y, s: zeta_by_exponent(s, 1.0))
 
 
 @of_scipy(special.polygamma)
@@ -156,7 +156,7 @@ def _spherical(name: str, scipy_function: Callable[..., Any], above: int, sign: 
     return function
 
 
-spherical_jn = _spherical("spherical_jn", special.spherical_jn, -1, 1)
-spherical_yn = _spherical("spherical_yn", special.spherical_yn, -1, 1)
-spherical_in = _spherical("spherical_in", special.spherical_in, 1, 1)
-spherical_kn = _spherical("spherical_kn", special.spherical_kn, 1, -1)
+spherical_jn: Callable[..., Any] = _spherical("spherical_jn", special.spherical_jn, -1, 1)
+spherical_yn: Callable[..., Any] = _spherical("spherical_yn", special.spherical_yn, -1, 1)
+spherical_in: Callable[..., Any] = _spherical("spherical_in", special.spherical_in, 1, 1)
+spherical_kn: Callable[..., Any] = _spherical("spherical_kn", special.spherical_kn, 1, -1)

@@ -1,9 +1,9 @@
 """The ufuncs of scipy.special: for each one its signature, and where its values and its derivatives come from.
 
-A function stands in one row. What is longer than a line stands in the modules imported here, by families. What an engine has
-natively stands in one file of that engine, by the same names.
+Each function has one row. Longer code is in the modules imported here, by families. The functions that an engine has are in
+one file of that engine, by the same names.
 
-Source of the derivatives, where nothing else is said: NIST Digital Library of Mathematical Functions (DLMF).
+Source of the derivatives, unless a row names another: NIST Digital Library of Mathematical Functions (DLMF).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Function: TypeAlias = Callable[..., Any]
 class Row(NamedTuple):
     """A function of scipy.special.
 
-    An engine uses the first of these that it can: its own function where that is right, `corrected`, its own function with
-    `partials`, `composed`, `code`, SciPy's function on the host with `partials`.
+    An engine uses the first available of: its own function where that is right; `corrected`; its own function with
+    `partials`; `composed`; `code`; SciPy's function on the host with `partials`.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Row(NamedTuple):
 
 
 def no_partials(*args: Any) -> None:
-    """In place of the derivatives of a function of complex arguments that SciPy has without them."""
+    """The partials of a complex function that SciPy has and whose derivatives are unknown."""
 
 
 #: The slope of erf at zero.

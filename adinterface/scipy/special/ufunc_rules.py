@@ -1,4 +1,4 @@
-"""How a ufunc of scipy.special becomes a rule from its partial derivatives, which are NumPy code with ufuncs like it."""
+"""Makes a rule for a ufunc of scipy.special from its partial derivatives, which are NumPy code with such ufuncs."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def ruled(
 ) -> Callable[..., Any]:
     """A function that runs on the host, with `partials(value, *args)` for the arguments behind the first `orders`.
 
-    By those orders, and by everything without partials, there is no derivative: to ask for one is an error.
-    what: what the orders are called in it. host: as of `rule`.
+    Derivatives by these orders, or by arguments without partials, raise an error. what: the name of the orders in the
+    error. host: as for `rule`.
     """
 
     def in_order(variables: tuple[Any, ...], constants: tuple[Any, ...], places: tuple[int, ...]) -> list[Any]:
@@ -77,7 +77,7 @@ _INSTEAD = "Pass its parameters in Constant(...), or use AutoFiniteDifferences()
 
 
 def _promoted(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Real arrays of an engine in one dtype that SciPy has, so that each has a cotangent of its own."""
+    """Real engine arrays in one dtype that SciPy has, so that each has its own cotangent."""
     if not any(isinstance(arg, NumpyArray) for arg in args):
         return args
     dtype = np.result_type(*[arg if isinstance(arg, (bool, int, float, complex)) else arg.dtype for arg in args])
@@ -104,7 +104,7 @@ def _chosen(given: Any, places: tuple[int, ...], orders: int) -> tuple[Any, ...]
 
 
 def scipy_ufunc(name: str) -> Any:
-    """A ufunc of scipy.special, or one that SciPy keeps to itself; None where the installed SciPy does not have it."""
+    """A public or private ufunc of scipy.special; None where the installed SciPy does not have it."""
     from scipy import special
 
     return getattr(special, name, None) or getattr(special._ufuncs, name, None)
@@ -127,7 +127,7 @@ def alike(*args: Any) -> np.dtype[Any]:
 
 
 def require_real(*args: Any) -> None:
-    """Raises NumpyCodeError for complex arguments, of which a derivative by a parameter is not known."""
+    """Raises NumpyCodeError for complex arguments, for which the derivative by a parameter is unknown."""
     if any(getattr(x, "dtype", np.dtype(type(x))).kind == "c" for x in args):
         raise NumpyCodeError(f"numpy_function: a derivative by a parameter is known here for real arguments alone. {_INSTEAD}")
 

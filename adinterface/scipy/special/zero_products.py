@@ -1,7 +1,7 @@
 """Products of partial derivatives with cotangents and tangents, in which zero times anything is zero.
 
-NumPy code computes a function of SciPy's on arguments that it is not defined for, and takes `np.where(defined, f(x), other)`:
-then the cotangent of f(x) is zero where its derivative is nan or infinite, and no gradient is meant to come of it.
+NumPy code often computes `np.where(defined, f(x), other)`, with f at arguments where it is not defined. There the cotangent
+of f(x) is zero and its derivative is nan or infinite. The product must be zero.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Array = Any
 
 @rule
 def times(a: Array, b: Array) -> Array:
-    """a * b for arrays of one shape and dtype; zero where one is zero, whatever the other.
+    """a * b for arrays of one shape and dtype; zero where either is zero.
 
-    Its derivatives are such products again. So at a point where a = 0 and b is infinite it has the derivative 0 along all
-    directions that leave a zero, as in the branch that `where` does not take, and b along others.
+    Its derivatives are such products again. So where a = 0 and b is infinite, its derivative is 0 along all directions that
+    leave a zero, and b along others. The first is the unused branch of `where`.
     """
     zero = (a == 0) | (b == 0)
     return np.where(zero, 0.0, a) * np.where(zero, 0.0, b)

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import doctest
 import pickle
 import sys
 
@@ -12,7 +13,7 @@ import torch
 
 import adinterface
 from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder, gradient
-from adinterface.core.contract import Backend, registry
+from adinterface.core.contract import Backend, late, registry
 from adinterface.core.contract.auto import BUILT_IN
 
 VALUES = [
@@ -161,3 +162,12 @@ def test_the_install_command_names_the_extra_for_ours_and_the_engine_for_others(
     assert AutoTorch.install() == "pip install 'adinterface[torch]'"
     assert AutoAutograd.install() == "pip install 'adinterface[autograd]'"
     assert AutoOther.install() == "pip install other"
+
+
+def test_a_name_that_is_no_entry_and_no_backend_is_no_attribute_of_late():
+    """doctest, inspect and pytest ask each module for attributes that it may lack."""
+    for name in ("pytest_plugins", "__wrapped__", "_private"):
+        assert not hasattr(late, name)
+    with pytest.raises(AttributeError, match=r"^module 'adinterface.core.contract.late' has no attribute 'load_tests'$"):
+        late.load_tests  # noqa: B018
+    assert not [test for test in doctest.DocTestFinder().find(late) if test.examples]

@@ -15,12 +15,12 @@ from ..core.contract.library import NUMPY, PYTHON, epsilon, kind
 from ..core.contract.record import recording
 from ..core.contract.registry import find
 from ..core.operators.dispatch import require_call
-from ..core.operators.facts import arguments_of, operation_of_name, parts_of
 from ..core.operators.operation import Operation
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
 from .check_gradient import Probe, between, kink_among, ladder
 from .comparison import Comparison, Kinks, takes_differences, with_reference
+from .facts import arguments_of, operation_of_name, parts_of
 from .leaves import named_leaves, taken_apart
 from .measured import LeafDifference, Measured, label
 from .numbers import Array, largest_of, widened

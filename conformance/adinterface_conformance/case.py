@@ -29,8 +29,8 @@ from adinterface.core.contract import Backend
 from adinterface.core.contract.backend import Aux, gives
 from adinterface.core.contract.library import kind
 from adinterface.core.contract.registry import backend_class, find
-from adinterface.core.operators.facts import arguments_of, operation_of_name, parts_of
 from adinterface.core.operators.operation import Operation, PartForm
+from adinterface.tools.facts import arguments_of, operation_of_name, parts_of
 
 from .accuracy import pair_of, tolerance
 from .arguments import Arguments, under

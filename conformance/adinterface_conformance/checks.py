@@ -30,10 +30,10 @@ from adinterface.core.contract import NodeType
 from adinterface.core.contract.backend import gives
 from adinterface.core.contract.library import Library, kind, width
 from adinterface.core.contract.registry import find
-from adinterface.core.operators.facts import operator_of, parts_of, plain_of
 from adinterface.core.operators.operation import Operation, PartForm
 from adinterface.core.tree import handler_of
 from adinterface.sparse.operators import SPARSE
+from adinterface.tools.facts import operator_of, parts_of, plain_of
 
 from . import laws
 from .arguments import shifted

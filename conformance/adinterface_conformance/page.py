@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import date
 from html import escape
 
-from adinterface.core.operators.facts import operations
+from adinterface.tools.facts import operations
 
 from .checks import CHECKS
 from .outcome import Outcome

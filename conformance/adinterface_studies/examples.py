@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adinterface import array_namespace
-from adinterface.core.operators.facts import operations, operator_of
 from adinterface.core.operators.operation import Operation
+from adinterface.tools.facts import operations, operator_of
 
 X, V = np.array([0.4, -1.3, 0.8]), np.array([1.0, 0.5, -2.0])
 

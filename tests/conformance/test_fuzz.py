@@ -29,7 +29,7 @@ from adinterface import (
     gradient,
     hvp,
 )
-from adinterface.core.operators.facts import operation_of_name
+from adinterface.tools.facts import operation_of_name
 
 # Right engines -------------------------------------------------------------------------------------------------------
 

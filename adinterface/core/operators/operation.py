@@ -47,7 +47,7 @@ class Operation(ABC):
     """One operator on one backend, independent of the arguments of a call.
 
     Its class attributes describe the operator: `prepare`, the tools, the conformance kit and the benchmark read them here (see
-    `facts`), so an entry in OPERATIONS makes a new operator known to all of them.
+    `tools.facts`), so an entry in OPERATIONS makes a new operator known to all of them.
     """
 
     name: ClassVar[str]

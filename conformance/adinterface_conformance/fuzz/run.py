@@ -12,8 +12,8 @@ import numpy as np
 
 from adinterface import AutoBackend
 from adinterface.core.contract.registry import find
-from adinterface.core.operators.facts import operations, operator_of
 from adinterface.core.operators.operation import Operation
+from adinterface.tools.facts import operations, operator_of
 
 from ..accuracy import differentiates, pair_of
 from ..case import warm_up

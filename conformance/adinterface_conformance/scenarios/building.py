@@ -30,7 +30,7 @@ from adinterface import (
     value_gradient_and_hessian,
 )
 from adinterface.core.operators.dispatch import OPERATIONS
-from adinterface.core.operators.facts import gives_map
+from adinterface.tools.facts import gives_map
 
 from ..scenario import Scenario
 

@@ -35,9 +35,9 @@ from adinterface import (
     register_node,
     value_and_gradient,
 )
-from adinterface.core.operators.facts import operations
 from adinterface.core.tree import containers, recognition
 from adinterface.tools import check_neutral
+from adinterface.tools.facts import operations
 
 X = np.array([1.0, 2.0])
 

@@ -18,7 +18,7 @@ from adinterface import (
     pullback,
     pushforward,
 )
-from adinterface.core.operators.facts import operations, plain_of
+from adinterface.tools.facts import operations, plain_of
 
 #: n numbers in the argument (4), m in the result of a function that gives an array (3), or 1 number for derivatives.
 N, M = 4, 3

@@ -31,8 +31,8 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.core.operators.facts import operations, operator_of
 from adinterface.core.operators.second_order import second_order
+from adinterface.tools.facts import operations, operator_of
 
 ENGINES = {"jax": AutoJax, "torch": AutoTorch, "autograd": AutoAutograd}
 MODES = (None, "forward", "reverse")

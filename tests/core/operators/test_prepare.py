@@ -37,7 +37,7 @@ from adinterface import (
     register_node,
     value_and_gradient,
 )
-from adinterface.core.operators.facts import gives_map, operations
+from adinterface.tools.facts import gives_map, operations
 
 X = np.linspace(0.5, 1.5, 4)
 Y = np.linspace(-1.0, 2.0, 4)

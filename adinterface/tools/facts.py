@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .dispatch import OPERATIONS
-from .operation import Operation, PartForm
+from ..core.operators.dispatch import OPERATIONS
+from ..core.operators.operation import Operation, PartForm
 
 
 def operations() -> list[type[Operation]]:

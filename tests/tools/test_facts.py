@@ -28,7 +28,10 @@ from adinterface import (
     value_and_jacobian,
 )
 from adinterface.core.operators.dispatch import OPERATIONS
-from adinterface.core.operators.facts import (
+from adinterface.core.operators.hessian import GradientHvp
+from adinterface.core.operators.jacobian import ValueAndJacobianOperation
+from adinterface.core.operators.run import run
+from adinterface.tools.facts import (
     arguments_of,
     gives_map,
     operation_of_name,
@@ -37,9 +40,6 @@ from adinterface.core.operators.facts import (
     parts_of,
     plain_of,
 )
-from adinterface.core.operators.hessian import GradientHvp
-from adinterface.core.operators.jacobian import ValueAndJacobianOperation
-from adinterface.core.operators.run import run
 
 X, V = np.array([0.4, -1.3, 0.8]), np.array([1.0, 0.5, -2.0])
 

@@ -36,7 +36,7 @@ class Evaluations:
         self.alone: Any = self.function.beside
         #: f's aux, from its first evaluation.
         self.aux = Aux()
-        #: What was found out about nested differences inside f.
+        #: What the evaluation recorded of nested differences inside f.
         self.level = Level()
         #: What f raised last at a displaced point.
         self.raised: Exception | None = None

@@ -314,7 +314,9 @@ def test_the_documentation_can_be_read() -> None:
 #: Phrases of the old style of this project, for which plain English has a word. Kept by hand.
 PHRASES = (
     r"\b(beside|tells? of|goes? on by|of no axes|takes? (your|its) word|one behind the other|by way of|dear checks?|"
-    r"stands? (for|in for|there|where|at)|nobody|somebody|whoever|comes? apart|(is|are) told)\b"
+    r"stands? (for|in for|there|where|at|below|on|last|first|what)|nobody|somebody|whoever|comes? apart|(is|are) told|"
+    r"to be told|at its word|of which nothing|found out|keeps? to itself|arrives? as it is|cut down|what bec(ame|omes) of|"
+    r"what is wrong with|the kit's)\b"
 )
 RIDDLES = re.compile(PHRASES + r"|\bof (JAX|NumPy|SciPy|torch|autograd)'s\b(?! own)")
 #: Folders whose docstrings and comments are in plain English, too.

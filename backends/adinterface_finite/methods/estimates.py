@@ -44,7 +44,7 @@ class Estimates:
         for state in ready:
             if len(state.exponents) > 1:
                 groups.setdefault((state.coarse, tuple(state.exponents)), []).append(state)
-            elif state.exponents:  # its one slope is its derivative, of which nothing else is known
+            elif state.exponents:  # its only slope is the derivative, without an estimate
                 i = state.line - self.first
                 self.values[i], self.sizes[i] = state.slopes[0], state.sizes[0]
                 if state.count + 2 <= rounds.most:

@@ -51,7 +51,7 @@ class LineState:
             values.insert(place, value)
 
     def reaches(self, exponent: int) -> bool:
-        """Whether points with this step are far enough from x to be told from it."""
+        """Whether points with this step differ from x after rounding."""
         return self.unit * size_of_step(exponent) >= FEW * self.least
 
     def kept(self) -> tuple[list[Any], ...]:

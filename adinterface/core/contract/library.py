@@ -338,7 +338,7 @@ class Library(LibraryShortcuts, ABC):
         """
         if any(map(self.traced, arrays)):
             raise ConversionError(
-                f"{self.name} cannot trace a function outside of it, and takes no derivative for one: it has no `Library.custom`."
+                f"{self.name} cannot trace outside code, and takes no derivative for it: it has no `Library.custom`."
             )
         result = function(*map(self.to_numpy, arrays))
         return tuple([self.asarray(x, like=arrays[0]) for x in result])

@@ -58,7 +58,7 @@ class Estimates:
     def _judge(self, rounds: Sampling, exactness: float, exponents: tuple[int, ...], group: Sequence[LineState]) -> list[Step]:
         """Estimate the derivatives along lines with the same steps, and choose the steps to take next.
 
-        exactness: the precision in which f computes with what moves, which may be less than that of its value.
+        exactness: the precision in which f computes with the moving leaves, which may be less than that of its value.
         """
         slopes, sizes, middles = (np.array(column) for column in zip(*[state.kept() for state in group]))
         rows = np.array([state.line - self.first for state in group])

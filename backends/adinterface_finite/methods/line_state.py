@@ -65,7 +65,7 @@ class LineState:
             values.clear()
 
     def one_side(self) -> int:
-        """The side on which f is finite wherever it was looked at; 0 if neither or both are."""
+        """The side on which f was finite at all points; 0 if neither or both."""
         signs = {sign for _, sign, _, _ in self.sides}
         return signs.pop() if len(signs) == 1 else 0
 

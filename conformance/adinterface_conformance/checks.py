@@ -622,8 +622,8 @@ def _raised(case: Case, error: BaseException) -> tuple[BaseException, BaseExcept
     return error, arrived
 
 
-class Told(UserWarning):
-    """Given by a scenario's f to see whether it arrives."""
+class ScenarioWarning(UserWarning):
+    """Raised by f of a scenario, to test whether it is shown."""
 
 
 @check(share=4)
@@ -631,19 +631,19 @@ def warns(case: Case) -> None:
     """Warnings of f are shown, and no others, except that an engine may warn of a disconnected value."""
 
     def telling(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn("f says so", Told, stacklevel=1)
+        warnings.warn("f says so", ScenarioWarning, stacklevel=1)
         return case.scenario.f(*args, **kwargs)
 
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         case.apply(case.scenario.operator, telling)
     kinds = [each.category for each in found]
-    assert Told in kinds, f"f gave a warning, and from {case.name} came none of it"
+    assert ScenarioWarning in kinds, f"f gave a warning, and from {case.name} came none of it"
     with warnings.catch_warnings(record=True) as own, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         case.evaluate(case.point)
     # An engine that estimates its errors may say that they are large, where there is no derivative.
-    known = {Told, *(each.category for each in own), *([PrecisionWarning] if "kink" in case.scenario.tags else [])}
+    known = {ScenarioWarning, *(each.category for each in own), *([PrecisionWarning] if "kink" in case.scenario.tags else [])}
     disconnected = "disconnected" in case.scenario.tags
     others = [f"{each.category.__name__}: {each.message}" for each in found if each.category not in known]
     if not disconnected:

@@ -67,7 +67,7 @@ def _remedy(name: str) -> str:
 
 
 def _has_engine(name: str) -> bool:
-    """Whether the backend stands on a package of its name; some compute with NumPy alone."""
+    """Whether the backend needs a package of its name; some compute with NumPy alone."""
     return registry.is_installed(name)
 
 

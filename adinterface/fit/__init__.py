@@ -8,14 +8,14 @@ engines import `parameters` for their optimisers.
 from . import tree as tree
 from .differential_equations import solve_bvp, solve_ivp
 from .flat import Flat, flat
-from .optimisers import HoldingOptimiser, Optimiser, from_optax, from_torch_optim
+from .optimisers import Optimiser, StatefulOptimiser, from_optax, from_torch_optim
 from .solvers import curve_fit, find_root, least_squares, minimize
 from .training import Training
 from .update import update
 
 __all__ = [
     "Flat",
-    "HoldingOptimiser",
+    "StatefulOptimiser",
     "Optimiser",
     "Training",
     "curve_fit",

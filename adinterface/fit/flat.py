@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.call.state import Unchanging, held_state, stateful
+from ..core.call.state import Unchanging, module_state, stateful
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import ConversionError
 from ..core.contract.record import doubting
@@ -44,7 +44,7 @@ class Flat:
         self.backend = backend
         # Each point has its own model, so f's changes in one would not reach another.
         self._pure = f if next(stateful((start, *constants), kwargs), None) is None else Unchanging(f, "solvers")
-        self._holds = bool(held_state(start))
+        self._holds = bool(module_state(start))
         #: The further arguments of f, whose numbers may be set anew before a call.
         self.constants: tuple[Constant, ...] = tuple([part if type(part) is Constant else Constant(part) for part in constants])
         self.packing: Packing = Packing(start)
@@ -165,9 +165,9 @@ class Flat:
             else:
                 fast = prepare(operator, self._pure, self.backend, *args, *self.constants, **self._kwargs)
             self._prepared[operator] = fast
-        before = held_state(args[0]) if self._holds else ()
+        before = module_state(args[0]) if self._holds else ()
         result = fast(*args, *self.constants, **self._kwargs)
-        if before and held_state(args[0]) != before:
+        if before and module_state(args[0]) != before:
             raise ConversionError(
                 f"solvers: f changes buffers of the {type(self.packing.model).__name__}, as a BatchNorm does in training "
                 f"mode. Each point has a model of its own, so that what is counted there would be lost. Put the model into "

@@ -25,7 +25,7 @@ class Optimiser(Protocol):
         """`(model, state)` after one step."""
 
 
-class HoldingOptimiser(Protocol):
+class StatefulOptimiser(Protocol):
     """An optimiser that holds its state and the model: the result of `from_torch_optim`."""
 
     @property
@@ -65,7 +65,7 @@ def from_optax(transform: Any, *, jit: bool = True) -> Optimiser:
 
 def from_torch_optim(
     optimiser: Callable[..., Any], model: Any, /, *, share_memory: bool = False, **options: Any
-) -> HoldingOptimiser:
+) -> StatefulOptimiser:
     """A torch optimiser, such as `torch.optim.Adam`, on the leaves of any tree, for gradients of any backend.
 
     `optimiser = from_torch_optim(torch.optim.Adam, model, lr=1e-3)`, then in each step `model = optimiser.step(gradient)`. A
@@ -90,4 +90,4 @@ def _made(name: str, *given: Any, **options: Any) -> Any:
     return backend_class(chosen[0].name).optimiser(name)(*given, **options)
 
 
-__all__ = ["HoldingOptimiser", "Optimiser", "from_optax", "from_torch_optim"]
+__all__ = ["StatefulOptimiser", "Optimiser", "from_optax", "from_torch_optim"]

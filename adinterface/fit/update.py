@@ -7,7 +7,7 @@ from typing import Any
 from ..core.contract.registry import evaluation
 from ..core.contract.tracing import untraced
 from .parameters import Parameters
-from .tree.algebra import beside, checked_factor, like
+from .tree.algebra import checked_factor, in_one_library, like
 from .tree.mapping import precision
 
 
@@ -40,7 +40,7 @@ def update(model: Any, gradient: Any, step: Any) -> Any:
 
 
 def _moved(value: Any, slope: Any, step: Any) -> Any:
-    here, slope = beside(value, slope)
+    here, slope = in_one_library(value, slope)
     return like(here - step * slope, value)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
 from ..core.contract.errors import RuleError
-from ..core.contract.hold import fixed
+from ..core.contract.fixed_values import fixed_value
 from ..core.contract.library import Library
 from ..core.tree import Leaf, flatten, handler_of
 
@@ -35,7 +35,7 @@ def ignore_derivatives(x: Any, /) -> Any:
     """
     library = handler_of(x, scan=False)
     if isinstance(library, Library):
-        return fixed(library.stopped(x), library)
+        return fixed_value(library.stopped(x), library)
     if library is None and callable(x):
         return ignore_derivatives(x())
     leaves: list[Leaf] = []
@@ -45,7 +45,7 @@ def ignore_derivatives(x: Any, /) -> Any:
             f"ignore_derivatives: a {type(x).__name__} holds its parameters itself, so they cannot be taken out of the "
             f"derivative here. Wrap it in Constant(...) where it is an argument, or ignore what it computes."
         )
-    return structure.build(iter([fixed(leaf.library.stopped(leaf.value), leaf.library) for leaf in leaves]))
+    return structure.build(iter([fixed_value(leaf.library.stopped(leaf.value), leaf.library) for leaf in leaves]))
 
 
 def non_differentiable(f: Callable[P, T], /) -> Callable[P, T]:

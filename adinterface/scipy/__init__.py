@@ -78,9 +78,9 @@ def _sparse_product(ufunc: Any, other: Any, array: Any, reflected: bool) -> Any:
     """A product with a sparse matrix of SciPy's, which is a constant."""
     if "scipy.sparse" not in sys.modules:  # a program with a sparse matrix has imported it
         return NotImplemented
-    from .sparse.sparse_products import beside
+    from .sparse.sparse_products import matrix_product
 
-    return beside(ufunc, other, array, reflected)
+    return matrix_product(ufunc, other, array, reflected)
 
 
 PRODUCTS.append(_sparse_product)

@@ -267,7 +267,7 @@ def integrated(
         raise NumpyCodeError(f"{_NAME}: an infinite limit that is differentiated by is not supported. Write np.inf.")
     library = library_of(followed[0])
     if type(library).custom is Library.custom:
-        raise NumpyCodeError(f"{_NAME}: {library.name} has no way to be told a derivative (`Library.custom`).")
+        raise NumpyCodeError(f"{_NAME}: {library.name} takes no derivative of a function: it has no `Library.custom`.")
     integrand = Integrand(library, captured, [*ends.values()])
     natives = {sign: native_of(end) for sign, end in ends.items()}
     parameters = integrand.parameters()

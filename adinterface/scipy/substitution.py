@@ -16,7 +16,7 @@ import numpy as np
 from ..core.contract.library import Library
 from ..core.tree import handler_of
 from ..numpy_code.array import NumpyArray
-from ..rules.loops.captured import held_by, is_filled
+from ..rules.loops.captured import captured_values, is_filled
 from .dispatch import is_native
 
 #: Values that hold nothing.
@@ -98,7 +98,7 @@ class Captured:
 
 def _parts(x: Any) -> list[Any]:
     if isinstance(x, (types.FunctionType, types.MethodType, functools.partial)):
-        return held_by(x)
+        return captured_values(x)
     if isinstance(x, (list, tuple)):
         return list(x)
     if isinstance(x, dict):

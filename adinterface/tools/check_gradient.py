@@ -22,7 +22,7 @@ import numpy as np
 from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.backend import Arrays, Aux
-from ..core.contract.hold import Around
+from ..core.contract.fixed_values import Around
 from ..core.contract.library import Library, epsilon, width
 from ..core.contract.record import estimating
 from ..core.contract.registry import find

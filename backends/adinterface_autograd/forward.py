@@ -1,7 +1,7 @@
-"""autograd's forward mode, made complete and right.
+"""The forward mode of autograd, completed and corrected.
 
-A primitive's tangent comes from our rule (`forward_rules.py`) where there is one, from autograd's forward rule where that
-is right, and else from the primitive's own reverse rule, transposed.
+The tangent of a primitive comes from a rule in `forward_rules.py`, or from a right forward rule of autograd, or from its
+transposed reverse rule.
 """
 
 from __future__ import annotations

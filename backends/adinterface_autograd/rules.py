@@ -522,8 +522,8 @@ def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Any:
 
 
 def einsum(subscripts: str, /, *operands: Any, **options: Any) -> Any:
-    """As NumPy's. autograd has no rule for an index that an operand repeats, so diagonals are taken first; and it has the wrong
-    shape for an operand along an axis that another one has only once, so axes of length 1 are made as long as the others are.
+    """As in NumPy. autograd has no rule for a repeated index of an operand, so diagonals are taken first. Its gradient of
+    an operand with a broadcast axis of length 1 has the wrong shape, so such axes are broadcast first.
     """
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")

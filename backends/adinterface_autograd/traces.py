@@ -64,8 +64,8 @@ def traces_of(arrays: Iterable[Any]) -> set[int]:
 def unboxed(x: Any, trace: int) -> Any:
     """The value of a box of this trace; anything else unchanged.
 
-    Raises NotDifferentiableError if the value is made of boxes: autograd traces the arrays that its functions get, not those in
-    a list, which NumPy turns into an array of objects.
+    Raises NotDifferentiableError if the value contains boxes. autograd does not trace arrays in a list, which NumPy makes
+    an array of objects.
     """
     if not isbox(x) or x._trace != trace:
         return x

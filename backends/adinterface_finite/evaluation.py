@@ -12,7 +12,7 @@ import numpy as np
 from adinterface.core.contract.arrays import library_of, size_of
 from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction
 from adinterface.core.contract.errors import PrecisionError
-from adinterface.core.contract.hold import hold_on, holding, let_go
+from adinterface.core.contract.fixed_values import hold_on, holding, let_go
 from adinterface.core.contract.library import epsilon, width
 from adinterface.core.contract.workers import OUTSIDE, Outside, Task, run_all
 
@@ -36,7 +36,7 @@ class Evaluations:
         self.alone: Any = self.function.beside
         #: f's aux, from its first evaluation.
         self.aux = Aux()
-        #: What was found out about nested differences inside f.
+        #: What the evaluation recorded of nested differences inside f.
         self.level = Level()
         #: What f raised last at a displaced point.
         self.raised: Exception | None = None

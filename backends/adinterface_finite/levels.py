@@ -11,7 +11,7 @@ from adinterface.core.contract.record import active_record
 
 
 class Level:
-    """What an evaluation of f found out about the differences that f takes itself."""
+    """A record of the differences that f takes itself, from an evaluation of f."""
 
     __slots__ = ("error", "order")
 

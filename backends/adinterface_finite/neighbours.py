@@ -1,9 +1,9 @@
 """Checks that f at the point fits between the values at both sides, as it must for sufficiently short steps.
 
-The mean of the values at one step differs from f at the point by a series in h^2, as a slope differs from the derivative. So
-the difference falls with the step, and faster after extrapolation. If it does not, f changes within less than the step, or is
-noisy. Slopes do not show this if they agree by chance, or if f changes at the point alone. A much smaller step distinguishes
-the two: noise is as large there, in the mean and in the slope, and a change of f is resolved.
+The mean of the values at one step minus f at the point is a series in h^2, like the error of a slope. So the difference
+falls with the step, and faster after extrapolation. If it does not, f changes within less than the step, or is noisy.
+Slopes do not show this if they agree by chance, or if f changes at the point alone. A much smaller step distinguishes the
+two. Noise is as large there; a change of f is resolved.
 """
 
 from __future__ import annotations

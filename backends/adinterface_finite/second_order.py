@@ -98,9 +98,8 @@ class Bends(Rounds):
         return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:], lengths[:, :, 0])
 
     def top(self, state: LineState) -> int:
-        """The exponent from which on steps are good for mixed derivatives: the largest at which the second difference is near
-        the second derivative, if there is one, but not beyond the first. It is even, so that steps from it on have the same
-        ratios along all lines.
+        """The largest exponent of good steps for mixed derivatives: the second difference is near the second derivative
+        there. At most the first exponent. It is even, so that steps from it on have the same ratios along all lines.
         """
         value, steps = self.found.values[state.line], [(e, bend) for e, bend in zip(state.exponents, state.slopes) if e <= 0]
         near = [e for e, bend in steps if np.all(abs(bend - value) <= NEAR * abs(value))]

@@ -13,7 +13,7 @@ import numpy as np
 
 from adinterface.core.contract.arrays import cast_like, full_like, library_of, size_of
 from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pushforward
-from adinterface.core.contract.hold import holding
+from adinterface.core.contract.fixed_values import holding
 from adinterface.core.contract.library import epsilon, kind
 from adinterface.core.contract.registry import evaluation
 

@@ -1,9 +1,9 @@
 """Rules on JAX: `custom_jvp` around a linear primitive whose value is the pushforward and whose transpose is the pullback.
 
-JAX's mechanisms do not take both: `custom_vjp` has no forward mode. `custom_jvp` gets its reverse mode by transposing the code
-of the forward rule, which would ignore a user's pullback, and fails for a loop or a callback in it. The primitive is the
-derivative at one point as a linear map. Forward it is the pushforward (or the pullback, transposed); backward it is the
-pullback (or the pushforward, transposed). So a user defines only what is used. It uses JAX's public interface for primitives:
+JAX's mechanisms do not take both: `custom_vjp` has no forward mode. `custom_jvp` transposes the code of the forward rule
+for reverse mode. That ignores a user's pullback, and fails for a loop or a callback. The primitive is the derivative at one
+point as a linear map. Forward it is the pushforward (or the pullback, transposed); backward it is the pullback (or the
+pushforward, transposed). So a user defines only what is used. It uses JAX's public interface for primitives:
 `jax.extend.core`, `jax.interpreters`.
 """
 

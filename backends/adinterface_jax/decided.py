@@ -29,9 +29,9 @@ _NOT_COMPILED = (Undecided, NumpyCodeError, jax.errors.JAXTypeError, jax.errors.
 class Decided:
     """`compute` for a prepared call, with a compiled form for each path that its arguments have taken.
 
-    Each form also computes whether the numbers decide the assumed path. If no form fits, the call runs uncompiled, which
-    records the path, and that path is compiled, too; if it cannot be compiled, calls run uncompiled. Raises the errors of such
-    a run, and Undecided if even that does not know the numbers.
+    Each form also computes whether the numbers decide the assumed path. If no form fits, the call runs uncompiled and
+    records the path, which is then compiled. If that fails, calls run uncompiled. Raises the errors of such a run, and
+    Undecided if even that does not know the numbers.
     """
 
     def __init__(self, compute: Callable[..., Any]):

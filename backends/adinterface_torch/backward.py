@@ -1,8 +1,8 @@
 """A backward pass without the Python code of `torch.autograd.grad`.
 
-That function checks for overrides by tensor subclasses, for batches and for other forms of its arguments, which takes longer
-than the backward pass of a small f. For plain tensors this file calls the same engine function; torch's own modules
-(checkpointing, its graph utilities) do so, too.
+That function checks for overrides, batches and other forms of arguments. This takes longer than the backward pass of a
+small f. For plain tensors this file calls the same engine function; torch's own modules (checkpointing, its graph
+utilities) do so, too.
 """
 
 from __future__ import annotations

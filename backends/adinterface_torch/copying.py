@@ -1,7 +1,7 @@
 """Copies of modules with other values: submodules are copied shallowly, and mutable contents deeply.
 
-`copy.deepcopy` takes ten times as long. It is still used for values other than numbers, names, functions and plain containers
-of these, and for modules whose classes define how they are copied.
+`copy.deepcopy` takes ten times as long. It is still used for values other than numbers, names, functions and containers of
+these, and for modules that define how they are copied.
 """
 
 from __future__ import annotations

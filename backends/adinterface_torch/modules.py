@@ -34,9 +34,9 @@ _DTYPE_AND_SHAPE = operator.attrgetter("dtype", "shape")
 class ModuleNode(NodeType):
     """Children: each parameter once (tied ones are one), in the order of `named_parameters`; frozen ones as Constant.
 
-    f gets the user's own module as long as the children are its own parameters. Otherwise it gets a private copy
-    around the values, in which every reference to a parameter is theirs (an LSTM's list of flat weights,
-    parametrizations), and which never touches the user's object.
+    f gets the user's own module as long as the children are its own parameters. Otherwise it gets a private copy with the
+    values, which never touches the user's object. Every reference to a parameter is replaced, such as the flat weights of
+    an LSTM.
     """
 
     held = True
@@ -162,8 +162,8 @@ class ModuleStructure:
 class Scripted(ModuleStructure):
     """As `ModuleStructure`, of a ScriptModule, which keeps its parameters in C++.
 
-    Nothing in it can be copied piece by piece, and `functional_call` does not reach it: torch makes a copy, and the values are
-    written into that.
+    It cannot be copied piece by piece, and `functional_call` does not reach it. torch copies it, and the values are written
+    into the copy.
     """
 
     def __init__(self, module: nn.Module):

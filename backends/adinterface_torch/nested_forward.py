@@ -1,8 +1,8 @@
 """Nested forward mode, where torch skips the rule of every `torch.autograd.Function`, and of some functions of its own.
 
 torch runs a Function's `jvp` with forward mode switched off, so the outer derivative of the rule's result is silently zero
-(https://github.com/pytorch/pytorch/issues/197867). The rules of a few functions with an intermediate result (a factorization, a
-mean) treat that as a constant, so that any derivative of theirs is wrong, in reverse mode too
+(https://github.com/pytorch/pytorch/issues/197867). The rules of a few functions treat an intermediate result (a
+factorization, a mean) as a constant. Derivatives of these rules are wrong, in reverse mode too
 (https://github.com/pytorch/pytorch/issues/198017). Such functions are looked for only in nested forward mode.
 """
 
@@ -127,8 +127,8 @@ def is_followed(tensor: torch.Tensor) -> bool:
 def keeping_dtypes(function: Callable[..., Any], leaves: Iterable[torch.Tensor]) -> Callable[..., Any]:
     """The function as forward mode may take it, with tangents in the dtypes of their values.
 
-    Where a number in a 0-d float32 tensor meets a Python float, torch's forward mode takes that for a float64 tensor, so that
-    the tangent is one too. Functions that write then fail ("Index put requires the source and destination dtypes match").
+    For a 0-d float32 tensor and a Python float, forward mode in torch makes the tangent float64. Functions that write then
+    fail ("Index put requires the source and destination dtypes match").
     """
     if all(leaf.dtype not in _WIDE for leaf in leaves):
         return function

@@ -1,5 +1,5 @@
-"""What a function writes into tensors that it did not make, such as the statistics of a BatchNorm: once, also where it is
-evaluated again for its derivative.
+"""Writes of a function into existing tensors, such as the statistics of a BatchNorm, happen once, although it is evaluated
+again for its derivative.
 
 The second evaluation finds these tensors as the first one found them, and writes into copies.
 """

@@ -1,4 +1,4 @@
-"""How exact an engine's answers have to be: rounding for one that differentiates, more for one that takes differences."""
+"""The accuracy that results must have: rounding for an engine that differentiates, less for finite differences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pair_of(backend: AutoBackend) -> tuple[AutoBackend, AutoBackend]:
 def differentiates(backend: AutoBackend) -> bool:
     """Whether the engine differentiates f, rather than evaluating it at several points.
 
-    It does if it gives `pullback`, which no differences can, or if one evaluation of f is enough for a derivative.
+    It does if it has `pullback`, which differences cannot have, or if one evaluation of f gives a derivative.
     """
     engine = find(backend)
     if gives(engine, "pullback"):
@@ -57,5 +57,5 @@ def tolerance(backend: AutoBackend, order: int, rtol: float, dtypes: Iterable[st
 
 
 def _told(backend: AutoBackend, order: int, dtypes: list[str]) -> float | None:
-    """How exact an engine says that its differences are; None if it takes none, or does not say."""
+    """The accuracy of the differences as the engine states it; None if it takes none or states none."""
     return find(backend).relative_error(order, max([epsilon(dtype) for dtype in dtypes], default=2.0**-52))

@@ -1,6 +1,6 @@
-"""The arguments of a scenario, taken apart by the kit's own walk: what f gets of them without any engine, and what is due.
+"""The arguments of a scenario, flattened by this package: the values that f must get, and the results that are due.
 
-Nothing of `adinterface.core.call` serves here, for it is what is judged.
+It uses nothing of `adinterface.core.call`, which is judged here.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Arguments:
 
     @property
     def first_array(self) -> Any:
-        """The differentiated leaf whose library results without a leaf's shape are in; a NumPy array if there is none."""
+        """The differentiated leaf that decides the library of other results; a NumPy array if there is none."""
         return next((leaf for leaf in self.leaves if handler_of(leaf) is not PYTHON), np.zeros(()))
 
     def with_leaves(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """What f is called with, these numbers in place of the differentiated leaves; arrays are copies."""
+        """The arguments of f with these numbers for the differentiated leaves; arrays are copies."""
         entries = iter([np.array(leaf)[()] for leaf in leaves])
 
         def one(leaf: Any) -> Any:
@@ -59,7 +59,7 @@ class Arguments:
         return args, {name: unwrapped(value) for name, value in self.kwargs.items()}
 
     def mistaken(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, prepared: bool) -> str:
-        """What is wrong with the types, shapes and fixed values that f got; nothing if they are those of the call."""
+        """The errors in the types, shapes and fixed values that f got; empty if they are those of the call."""
         if len(args) != len(self.args) or set(kwargs) != set(self.kwargs):
             return f"f got {len(args)} arguments and the keywords {sorted(kwargs)}"
         rule = functools.partial(_received, self, prepared)
@@ -85,12 +85,12 @@ class Arguments:
 
 
 def is_integer(arg: Any) -> bool:
-    """Whether a value that is an argument of its own would be promoted to a float."""
+    """Whether a value that is itself an argument would be promoted to a float."""
     return is_number(arg) and kind(dtype_of(arg)) == "integer"
 
 
 def unwrapped(value: Any) -> Any:
-    """What f gets of a value that is not differentiated: a copy without `Constant`."""
+    """The value that f gets for one that is not differentiated: a copy without `Constant`."""
     if isinstance(value, Constant):
         return unwrapped(value.value)
     handler = handler_of(value, scan=False)
@@ -100,7 +100,7 @@ def unwrapped(value: Any) -> Any:
 
 
 def shifted(value: Any, factor: float = 0.96875) -> Any:
-    """A copy with other numbers, a little smaller: arrays, Python's numbers and what is wrapped in Constant; no integers."""
+    """A copy with slightly smaller numbers in arrays, Python numbers and Constants, but not in integers."""
     if isinstance(value, Constant):
         return Constant(shifted(value.value, factor))
     handler = handler_of(value, scan=False)
@@ -113,7 +113,7 @@ def shifted(value: Any, factor: float = 0.96875) -> Any:
 
 
 def under(known: Mapping[str, Any], path: str, zero: Any) -> Any:
-    """The number known for a path; zero if there is None, there or at a node above it."""
+    """The number for a path; zero if it or a node above it is None."""
     return zero if known.get(path) is None else np.asarray(known[path])
 
 
@@ -125,7 +125,7 @@ def _differentiated(arg: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _widest(dtypes: Sequence[str]) -> np.dtype[Any]:
-    """The dtype of the real parts of the most exact of these; float64 if none of them is floating."""
+    """The dtype of the real parts of the widest of these; float64 if none is floating."""
     real = [np.finfo(np.dtype(name)).dtype for name in dtypes if kind(name) in ("real", "complex")]
     return np.result_type(*real) if real else np.dtype("float64")
 
@@ -155,7 +155,7 @@ def _side_by_side(mine: Any, got: Any, path: str, rule: Callable[..., None], con
 
 
 def _received(arguments: Arguments, prepared: bool, mine: Any, got: Any, path: str, constant: bool) -> None:
-    """A leaf that f got: a number of the dtype and shape that was passed; what is no number, and a bool or an int, itself."""
+    """A leaf that f got. A floating number must have the passed dtype and shape; other values must be equal."""
     number = is_number(mine) and type(mine) not in (int, bool)
     if not number or (constant and not prepared and type(mine) in (float, complex)):
         same = got is mine or (type(got) is type(mine) and _equal(got, mine))

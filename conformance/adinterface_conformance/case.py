@@ -1,6 +1,6 @@
-"""One scenario on one backend: what several checks look at is computed once.
+"""One scenario on one backend. Values that several checks need are computed once.
 
-f is also evaluated on NumPy arrays, with no engine at all: what the laws compare with.
+f is also evaluated on NumPy arrays without an engine, for comparison.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Counted:
 
 
 def operation_of(scenario: Scenario) -> type[Operation]:
-    """What is known of the scenario's operator. By name, so that a changed operator can be judged as the one that it is."""
+    """The facts about the operator of the scenario, by name, so that a changed operator can be judged too."""
     operation = operation_of_name(scenario.operator.__name__)
     if operation is None:
         raise TypeError(f"{scenario.operator.__name__} is no operator: it does not stand in OPERATIONS")
@@ -100,7 +100,7 @@ class Case:
             self._state, self._modules = global_state(self.backend), len(sys.modules)
 
     def changed(self) -> list[str]:
-        """The global state that differs from what it was before the first check of this case made its calls."""
+        """The global state that the calls of this case changed."""
         changed = changes(self._state, global_state(self.backend))
         late = len(sys.modules) != self._modules  # what is imported late brings its own along
         return [*self.leaks, *(without_imports(changed) if late else changed)]
@@ -142,7 +142,7 @@ class Case:
         return self.differentiated(self.evaluate(leaves))
 
     def differentiated(self, value: Any) -> list[Any]:
-        """The numbers of a value that the operator differentiates: all, or the scalar in front of what is auxiliary."""
+        """The numbers of a value that the operator differentiates: all, or the scalar before the auxiliary values."""
         numbers = floating(value)
         return numbers if self.operation.output == "tree" else numbers[:1]
 
@@ -238,7 +238,7 @@ class Case:
         return operator(f, self.backend, *args, **kwargs)
 
     def parts(self, result: Any) -> dict[str, Any]:
-        """What an operator returned, part by part; a map is applied to the scenario's seed or tangents."""
+        """The result of an operator, part by part; a map is applied to the seed or tangents of the scenario."""
         names = list(self.forms)
         if len(names) == 1:
             return {names[0]: result}
@@ -265,7 +265,7 @@ class Case:
         return parts
 
     def _measured(self) -> tuple[dict[str, Any], list[str]]:
-        """One call, what global state it changed, and what it did besides: `calls`, `counted`, `written`."""
+        """One call, the global state that it changed, and its effects: `calls`, `counted`, `written`."""
         inputs = self.inputs()
         copies = [array.copy() for _, array in inputs]
         self.counted = Counted(self.scenario.f, functools.partial(self.arguments.mistaken, prepared=False))
@@ -331,7 +331,7 @@ class Case:
         return tolerance(self.backend, order or self.operation.order, self.scenario.rtol, dtypes)
 
     def scale(self, parts: dict[str, Any]) -> float | None:
-        """What an error is measured against: each leaf, or, for differences, the largest number that takes part in them."""
+        """The scale of an error: each leaf, or, for differences, the largest number in them."""
         if self.rtol() <= self.scenario.rtol:
             return None
         sizes = [1.0]
@@ -341,7 +341,7 @@ class Case:
 
 
 def _number(array: Any) -> Any:
-    """A 0-d array as it would stand in a tangent of a Python number or of a 0-d array: both take either."""
+    """A 0-d array or a number, since tangents of Python numbers and of 0-d arrays may be either."""
     return complex(array) if kind(array.dtype.name) == "complex" else float(array)
 
 
@@ -351,7 +351,7 @@ def _same(a: Any, b: Any) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """A scenario may be disconnected, functions may overflow, an engine may say how exact it is: none is what is tested."""
+    """Ignores warnings that are not tested: disconnected outputs, overflow, estimated errors."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", DisconnectedWarning)
         warnings.simplefilter("ignore", PrecisionWarning)
@@ -360,7 +360,7 @@ def quiet() -> Iterator[None]:
 
 @functools.lru_cache(maxsize=64)
 def warm_up(backend: AutoBackend) -> tuple[str, ...]:
-    """Make a first call, and say what of the global state it changed; importing the engine may, before that."""
+    """Make a first call, and return the global state that it changed. Changes by the import of the engine do not count."""
     for each in pair_of(backend):
         backend_class(each.name)
     modules = len(sys.modules)
@@ -390,5 +390,5 @@ def case_of(scenario: Scenario, backend: AutoBackend) -> Case:
 
 
 def forget() -> None:
-    """Let the next check of whatever scenario start anew, with the global state as it is then."""
+    """Forget the last case: the next check makes its calls again, from the global state at that time."""
     _last.clear()

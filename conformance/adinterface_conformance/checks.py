@@ -1,7 +1,7 @@
-"""What must hold of every scenario on every backend: `check(scenario, backend)` returns, or raises AssertionError.
+"""Laws of every scenario on every backend: `check(scenario, backend)` returns, or raises AssertionError.
 
-To add one, write a function of a `Case` and decorate it with `check`, saying where it applies. Its name is the name of
-the check, by which known failures refer to it; its first line is what the table says of it.
+To add one, decorate a function of a `Case` with `check`, and say where it applies. Known failures refer to the check by the
+name of the function; its first line describes it in the table.
 """
 
 from __future__ import annotations
@@ -140,9 +140,9 @@ def check(
     condition: Callable[[Scenario, AutoBackend], bool] = _always,
     needs: str = "",
 ) -> Callable[[Callable[[Case], None]], Callable[[Scenario, AutoBackend], None]]:
-    """Make a law of a `Case` into a check, and enter it into CHECKS.
+    """Make a check from a law of a `Case`, and register it in CHECKS.
 
-    operators: of which it holds, as `with_parts("gradient")`; by default of every one. The rest: see `Check`.
+    operators: those for which it holds, such as `with_parts("gradient")`; all by default. For the rest see `Check`.
     """
 
     def register(law: Callable[[Case], None]) -> Callable[[Scenario, AutoBackend], None]:
@@ -208,10 +208,10 @@ def value(case: Case) -> None:
 
 @check(_with_companion)
 def companion(case: Case) -> None:
-    """With the value comes what the plain operator gives, for no more evaluations of f.
+    """The operator with the value returns the result of the plain operator, for no more evaluations of f.
 
-    Without reverse mode a difference needs no evaluation at the point itself, so there the companion may cost its own: a
-    third gradient in addition to the two of a Hessian-vector product, and a value.
+    A central difference needs no evaluation at the point itself. So without reverse mode the companion may cost a third
+    gradient for a Hessian-vector product, and a value.
     """
     plain = plain_of(case.operation)
     assert plain is not None
@@ -381,7 +381,7 @@ def consistency(case: Case) -> None:
 
 @check(with_parts("back", "push", "hvp"), without=("kink",))
 def linearity(case: Case) -> None:
-    """`back`, `push` and the Hessian are linear maps, and give the same when they are called again."""
+    """`back`, `push` and the Hessian are linear maps, and return the same when called again."""
     laws.linearity(case)
 
 
@@ -399,7 +399,7 @@ def symmetry(case: Case) -> None:
 
 @check(without=("kink", "ignored"))
 def taylor(case: Case) -> None:
-    """The error of the model that the derivative makes falls as the next power of the step."""
+    """The error of the Taylor polynomial falls as the next power of the step."""
     laws.taylor(case)
 
 
@@ -423,16 +423,17 @@ def arguments_untouched(case: Case) -> None:
 
 @check()
 def received(case: Case) -> None:
-    """f gets what the caller passed: every dtype and shape, and what is fixed unchanged, integers in a Constant too."""
+    """f gets the dtypes and shapes that the caller passed, and unchanged fixed values, integers in a Constant too."""
     case.run()
     assert not case.counted.seen, case.counted.seen
 
 
 @check(share=4)
 def prepared(case: Case) -> None:
-    """Prepared for other numbers, a call gives what a plain one gives, for no more evaluations; a compiler refuses branches.
+    """A call prepared for other numbers returns the result of a plain one, for no more evaluations; a compiler refuses
+    branches.
 
-    What the call for the others returned stays as it is, also when the caller then writes into the arrays that it passed.
+    Earlier results stay unchanged, also when the caller writes into the arrays that it passed.
     """
     plain = case.run()
     args, kwargs = case.given()
@@ -463,7 +464,7 @@ def prepared(case: Case) -> None:
 
 @check(lambda operation: operation in SPARSE, without=("complex", "complex64", "float16", "kink"), share=8, needs="SciPy")
 def sparse(case: Case) -> None:
-    """By AutoSparse the same blocks come as sparse matrices, from a pattern that was found, and checked, on the way."""
+    """AutoSparse returns the same blocks as sparse matrices, from a pattern that it detected and checked."""
     plain = case.run()
     args, kwargs = case.given()
     result = case.scenario.operator(case.scenario.f, AutoSparse(case.backend), *args, **kwargs)
@@ -513,7 +514,7 @@ def overwrite(*trees: Any) -> None:
 
 @check(without=("discrete",), share=8, condition=lambda scenario, backend: _has_arrays(scenario))
 def batched(case: Case) -> None:
-    """With an axis on every array that there is, a batched call gives what a loop over the entries gives."""
+    """With an axis on every array, a batched call returns the results of a loop over the entries."""
     args, kwargs = case.given()
     both = mapped(_of_two, (args, kwargs))
     try:
@@ -564,7 +565,7 @@ def _of_two(leaf: Any) -> Any:
 
 @check(with_parts("back", "push"), share=2)
 def snapshot(case: Case) -> None:
-    """What the caller then writes into its arrays, or into a result, changes nothing that `back` or `push` gives."""
+    """Later writes of the caller into its arrays or a result do not change the results of `back` and `push`."""
     plain = case.run()
     args, kwargs = shifted(case.given(), 1.0)
     result = case.scenario.operator(case.scenario.f, case.backend, *args, **kwargs)
@@ -576,12 +577,12 @@ def snapshot(case: Case) -> None:
 
 
 class Stop(Exception):
-    """Raised by a scenario's f to see what becomes of it."""
+    """Raised by f of a scenario, to test whether it is propagated."""
 
 
 @check(share=4)
 def exceptions(case: Case) -> None:
-    """What f raises arrives as it is, and leaves no state behind."""
+    """Errors of f are raised unchanged, and leave no state."""
     error, arrived = _raised(case, Stop("raised by f"))
     assert arrived is error, f"f raised Stop, and from {case.name} came {arrived!r}"
     assert error.__cause__ is None, f"the error of f was raised from {error.__cause__!r}"
@@ -593,7 +594,7 @@ def exceptions(case: Case) -> None:
 
 @check(share=8)
 def interrupts(case: Case) -> None:
-    """An interrupt while f runs arrives as it is, leaves no state, thread or trace behind, and the next call is right."""
+    """An interrupt while f runs is raised unchanged, leaves no state, thread or trace, and the next call is right."""
     known = case.run()
     sent, arrived = _raised(case, KeyboardInterrupt())
     assert arrived is sent, f"f was interrupted, and from {case.name} came {arrived!r}"
@@ -602,7 +603,7 @@ def interrupts(case: Case) -> None:
 
 
 def _raised(case: Case, error: BaseException) -> tuple[BaseException, BaseException | None]:
-    """What an f raises at its end, and what arrives. Raises AssertionError if it leaves state behind."""
+    """The error that f raises at its end, and the error of the call. Raises AssertionError if it leaves state."""
     error.add_note("f's own note")
 
     def raising(*args: Any, **kwargs: Any) -> Any:
@@ -621,28 +622,28 @@ def _raised(case: Case, error: BaseException) -> tuple[BaseException, BaseExcept
     return error, arrived
 
 
-class Told(UserWarning):
-    """Given by a scenario's f to see whether it arrives."""
+class ScenarioWarning(UserWarning):
+    """Raised by f of a scenario, to test whether it is shown."""
 
 
 @check(share=4)
 def warns(case: Case) -> None:
-    """Warnings of f arrive, and there are no others; of a value that depends on nothing the engine tells, if it can."""
+    """Warnings of f are shown, and no others, except that an engine may warn of a disconnected value."""
 
     def telling(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn("f says so", Told, stacklevel=1)
+        warnings.warn("f says so", ScenarioWarning, stacklevel=1)
         return case.scenario.f(*args, **kwargs)
 
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         case.apply(case.scenario.operator, telling)
     kinds = [each.category for each in found]
-    assert Told in kinds, f"f gave a warning, and from {case.name} came none of it"
+    assert ScenarioWarning in kinds, f"f gave a warning, and from {case.name} came none of it"
     with warnings.catch_warnings(record=True) as own, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         case.evaluate(case.point)
     # An engine that estimates its errors may say that they are large, where there is no derivative.
-    known = {Told, *(each.category for each in own), *([PrecisionWarning] if "kink" in case.scenario.tags else [])}
+    known = {ScenarioWarning, *(each.category for each in own), *([PrecisionWarning] if "kink" in case.scenario.tags else [])}
     disconnected = "disconnected" in case.scenario.tags
     others = [f"{each.category.__name__}: {each.message}" for each in found if each.category not in known]
     if not disconnected:
@@ -653,7 +654,7 @@ def warns(case: Case) -> None:
 
 @check(share=48)
 def growth(case: Case) -> None:
-    """Calls hold on to nothing: neither to f, nor to arguments or results, nor, but for a compiler's caches, to any memory."""
+    """Calls keep no reference to f, arguments or results, and no memory except the caches of a compiler."""
     case.run()
     for what, reference in _called_with_its_own(case):
         if reference() is not None:
@@ -689,7 +690,7 @@ LEAST = 4096
 
 
 def _called_with_its_own(case: Case) -> list[tuple[str, weakref.ref[Any]]]:
-    """References to what one call alone has used: its f, its arrays, and its results."""
+    """Weak references to the f, the arrays and the results of one call."""
 
     def f(*args: Any, **kwargs: Any) -> Any:
         return case.scenario.f(*args, **kwargs)
@@ -713,7 +714,7 @@ def _nothing(*arrays: Any) -> Any:
     condition=lambda scenario, backend: hasattr(_first(case_of(scenario, backend).value), "dtype"),
 )
 def refuses_what_is_no_scalar(case: Case) -> None:
-    """An f that gives an array where a scalar is due is refused, before any backward pass."""
+    """An f that returns an array instead of a scalar is refused before any backward pass."""
 
     def array(*args: Any, **kwargs: Any) -> Any:
         returned = _first(case.scenario.f(*args, **kwargs))
@@ -741,7 +742,7 @@ def threads(case: Case) -> None:
 
 @check(with_parts("gradient", "jacobian", order=1), share=8, condition=lambda scenario, backend: _spreads(scenario, backend))
 def spread(case: Case) -> None:
-    """In parts, on workers, it is what it is in one piece, and to the bit the same however many workers there are."""
+    """Computed in parts on workers, the result is the same, and equal to the bit for any number of workers."""
     results = []
     for workers in (1, 3):
         with ThreadPoolExecutor(workers) as pool:
@@ -753,7 +754,7 @@ def spread(case: Case) -> None:
 
 
 def _spreads(scenario: Scenario, backend: AutoBackend) -> bool:
-    """Whether the work of the operator can be handed to workers: Jacobians can, and every evaluation that is a difference's."""
+    """Whether workers can share the work of the operator: Jacobians, and the evaluations of differences."""
     if getattr(backend, "executor", ...) is not None:
         return False
     return "jacobian" in parts_of(operation_of(scenario)) or find(backend).takes_executor
@@ -761,7 +762,7 @@ def _spreads(scenario: Scenario, backend: AutoBackend) -> bool:
 
 @check(share=8)
 def picklable(case: Case) -> None:
-    """The backend is a value: it survives pickling, is equal to its copy, hashes alike, and works as before."""
+    """The backend is a value: it can be pickled, and its copy is equal, has the same hash, and works."""
     copy = pickle.loads(pickle.dumps(case.backend))
     assert copy == case.backend, f"got {copy!r}, wanted {case.backend!r}"
     assert hash(copy) == hash(case.backend), "the copy has another hash"
@@ -772,7 +773,7 @@ def picklable(case: Case) -> None:
 # At the end, when every other check has made its calls.
 @check()
 def state_untouched(case: Case) -> None:
-    """No global state of Python, of NumPy or of the engine differs after any of the calls, nor after the very first one."""
+    """No call, not even the first, changes global state of Python, NumPy or the engine."""
     case.run()
     changed = case.changed()
     assert not changed, "; ".join(changed)

@@ -17,8 +17,8 @@ def conformance_tests(
 ) -> Callable[..., None]:
     """A pytest test of every scenario on these backends: `test_conformance = conformance_tests(AutoMine())`.
 
-    A scenario that fails as the backend's `known_failures` say is reported as an expected failure, with the reason;
-    one that is listed there and passes fails, and so does everything else that goes wrong.
+    A scenario that fails as `known_failures` of the backend say is an expected failure, with the reason. One that is listed
+    there and passes is a failure.
 
     scenarios: those to take, by default all of this package. everything: do not sample the slow checks.
     """

@@ -18,9 +18,9 @@ def is_installed(auto: type[AutoBackend]) -> bool:
 
 @functools.cache
 def value_of(name: str) -> type[AutoBackend] | None:
-    """The class of backend values of an entry point, for which a stranger's package is imported.
+    """The class of backend values of an entry point; imports the package of the engine.
 
-    None if the stranger's engine is not installed. Raises BackendError if there is no such class, and what importing it raises.
+    None if the engine is not installed. Raises BackendError if there is no such class, and the errors of the import.
     """
     ours = next((auto for auto in BUILT_IN if auto.name == name), None)
     if ours is not None:
@@ -41,7 +41,7 @@ def value_of(name: str) -> type[AutoBackend] | None:
 
 
 def installed_backends() -> list[AutoBackend]:
-    """Every installed backend with its default options: ours first, then those of other packages by name.
+    """Every installed backend with its default options: built-in ones first, then other packages by name.
 
     Under pytest, those that `--adinterface-backends` selects.
     """

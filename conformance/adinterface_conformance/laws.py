@@ -1,4 +1,4 @@
-"""The laws of derivatives, checked along random directions: no formula is needed for them."""
+"""The laws of derivatives, checked along random directions without closed forms."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def linearity(case: Case) -> None:
 
 
 def _floor(case: Case) -> float:
-    """The least size against which an error is measured: differences have f's own, and where terms cancel all have one."""
+    """The least scale of an error: the size of f for differences, and of the terms where terms cancel."""
     return case.scale({}) or 1e-3
 
 
@@ -175,7 +175,7 @@ def symmetry(case: Case) -> None:
 
 
 class Model(NamedTuple):
-    """What a derivative says of f: its weighted changes along the directions are h, or h^2 for second order, times it."""
+    """The change of f that a derivative predicts, along weighted directions, over h, or h^2 for second order."""
 
     order: int
     directions: list[tuple[float, Vectors]]
@@ -217,7 +217,7 @@ def _of_second_derivative(case: Case, got: Any, name: str) -> Iterator[Model]:
 
 
 def _of_hvp(case: Case, got: Any, name: str) -> Iterator[Model]:
-    """The product with the Hessian times another direction: four times that is (u + v) H (u + v) - (u - v) H (u - v)."""
+    """The Hessian product times another direction, by polarization: 4 u H v = (u + v) H (u + v) - (u - v) H (u - v)."""
     u, v = [[numbers_of(x) for x in leaves] for leaves in (case.direction(name), case.vector_leaves())]
     directions = [(0.25, combined(1.0, u, 1.0, v)), (-0.25, combined(1.0, u, -1.0, v))]
     yield Model(2, directions, [np.asarray(inner(u, floating(got)))], along=name)

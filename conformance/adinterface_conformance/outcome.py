@@ -1,4 +1,4 @@
-"""What became of each check: data, which the runner shows, the reports write and the tests assert."""
+"""The outcome of each check, as data for the runner, the reports and the tests."""
 
 from __future__ import annotations
 
@@ -67,8 +67,7 @@ def run_scenario(
 ) -> Iterator[Outcome]:
     """Every check of one scenario on one backend.
 
-    A known failure that several checks match needs one of them to fail: the others may pass. If none does, each is
-    reported as an unexpected pass.
+    If several checks match a known failure, one of them must fail. If none does, each is an unexpected pass.
     """
     forget()
     failures = known_failures(backend)

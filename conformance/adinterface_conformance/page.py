@@ -1,4 +1,4 @@
-"""The support matrix as one HTML page: backend by operator by family, with the reason in each cell that is not green."""
+"""The support matrix as one HTML page: backend by operator by family; cells that are not green give the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The progress of long work: a bar in a terminal, a line from time to time in a file."""
+"""The progress of long work: a bar in a terminal, lines in a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVERY = 10.0
 
 @contextmanager
 def progress(total: float | None) -> Iterator[Callable[[float, str], None]]:
-    """To be told how much of the total is done, and a line that says what has come of it; all goes to stderr."""
+    """A function that shows how much is done, and a line about the results, on stderr."""
     try:
         rich = importlib.import_module("rich.progress")
     except ImportError:

@@ -15,7 +15,7 @@ from .runner import Run
 
 
 class JsonFile:
-    """All outcomes, and what they were measured on. The file is a JSON document after each `add`: a run may be killed."""
+    """All outcomes and the platform. The file is valid JSON after each `add`, because a run may be killed."""
 
     def __init__(self, path: Path, run: Run, options: dict[str, Any]):
         self.path, self.run = path, run
@@ -46,7 +46,7 @@ class JsonFile:
 
 
 def read_json(path: Path, fresh: Run, options: dict[str, Any]) -> Run:
-    """What a run that was stopped has done. Raises ValueError if it was another run, or the file is no such file."""
+    """The outcomes of a stopped run. Raises ValueError for the file of another run, and for other files."""
     try:
         data = json.loads(path.read_text())
         found = {name: data[name] for name in ("versions", "backends", "scenarios", "options")}

@@ -1,4 +1,4 @@
-"""Running the table: which backends, which scenarios, which checks; in this process or in several; shown as it goes."""
+"""Runs the selected backends, scenarios and checks, in one or several processes, with live output."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Run:
 
 
 def backend_from(text: str) -> AutoBackend:
-    """The value that is written `AutoMine`, `AutoMine()` or `AutoMine(mode="forward")`; nothing else is evaluated.
+    """The value of `AutoMine`, `AutoMine()` or `AutoMine(mode="forward")`; no other code is evaluated.
 
     Raises ValueError for anything else.
     """
@@ -121,7 +121,7 @@ class Selection:
     done: frozenset[tuple[str, str]] = frozenset()
 
     def names(self, backend: AutoBackend) -> tuple[str, ...]:
-        """What is still to be run on a backend. NumPy's functions are not checked where an engine hands f NumPy arrays."""
+        """The remaining scenarios of a backend, without NumPy functions where the engine gives f NumPy arrays."""
         where, checked = label(backend), has_namespace(backend)
         return tuple([name for name in self.scenarios if (where, name) not in self.done and (checked or not is_function(name))])
 
@@ -129,7 +129,7 @@ class Selection:
         return not self.checks or check.name == "runs" or any(fnmatchcase(check.name, pattern) for pattern in self.checks)
 
     def pieces(self, size: int) -> list[Selection]:
-        """Plans of one backend and a few scenarios each; the backends take turns, so that none is left to the end."""
+        """Plans of one backend and a few scenarios each; the backends alternate."""
         names = {backend: self.names(backend) for backend in self.backends}
         return [
             replace(self, backends=(backend,), scenarios=names[backend][start : start + size])
@@ -150,7 +150,7 @@ def has_namespace(backend: AutoBackend) -> bool:
 
 
 def outcomes_of(selection: Selection) -> Iterator[tuple[str, list[Outcome]]]:
-    """For each scenario on each backend its name and outcomes, one after the other in this process."""
+    """The name and outcomes of each scenario on each backend, in sequence in this process."""
     known: dict[str, list[Scenario]] = {}
     for scenario in (*importlib.import_module(selection.catalogue).SCENARIOS, *FUNCTIONS):
         known.setdefault(scenario.name, []).append(scenario)
@@ -183,7 +183,7 @@ def _piece(selection: Selection, classes: tuple[str, ...]) -> list[tuple[str, li
 def run(
     selection: Selection, done: Run, *, jobs: int = 1, seen: Callable[[str, list[Outcome]], None] = lambda name, outcomes: None
 ) -> None:
-    """Run what is selected and add it to `done`; `seen` is called with each finished scenario."""
+    """Run the selection and add the outcomes to `done`; calls `seen` with each finished scenario."""
     start = time.perf_counter() - done.seconds
     if jobs == 1:
         for name, outcomes in outcomes_of(selection):
@@ -206,7 +206,7 @@ def run(
 
 
 def begun(selection: Selection) -> Run:
-    """A run of which nothing is done."""
+    """A run without outcomes."""
     labels = tuple(label(backend) for backend in selection.backends)
     return Run(labels, len(selection.scenarios), versions=_versions(selection.backends))
 
@@ -227,7 +227,7 @@ _COLUMNS = {"passed": "green", "known": "yellow", "failed": "red", "unexpected":
 
 
 def has_rich() -> bool:
-    """Whether the package that draws live tables is installed; the extra `conformance` brings it."""
+    """Whether rich is installed, for live tables; it is in the extra `conformance`."""
     return importlib.util.find_spec("rich") is not None
 
 
@@ -239,9 +239,9 @@ def _rich(module: str) -> Any:
 def show(
     selection: Selection, done: Run | None = None, *, jobs: int = 1, console: Any = None, save: Save = lambda outcomes: None
 ) -> Run:
-    """Run what is selected with a live table, a progress bar and failures as they come; without rich as plain text.
+    """Run the selection with a live table, a progress bar and immediate failures; without rich, as plain text.
 
-    done: what a run that is resumed has done. save: is given the outcomes of each scenario as it is done.
+    done: the outcomes of a resumed run. save: called with the outcomes of each finished scenario.
     """
     done = done or begun(selection)
     if console is None and not has_rich():
@@ -288,7 +288,7 @@ def show(
 
 
 def _show_plainly(selection: Selection, done: Run, jobs: int, save: Save) -> Run:
-    """Lines that nothing is drawn over: how far the run is, twenty times, and each failure; then the table."""
+    """Plain lines: the progress, twenty times, and each failure; then the table."""
     total = sum(len(selection.names(backend)) for backend in selection.backends)
     start, count = time.perf_counter(), 0
 

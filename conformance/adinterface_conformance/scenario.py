@@ -1,4 +1,4 @@
-"""A scenario: one function at one point, as data. What any engine must get right about it stands in `checks`."""
+"""A scenario: one function at one point, as data. The laws that every engine must satisfy are in `checks`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class OneOf:
-    """What an engine answers at a kink where its releases differ: each of these answers is right."""
+    """Several right results at a kink, where releases of an engine differ."""
 
     def __init__(self, *answers: Any) -> None:
         self.answers = answers
@@ -20,12 +20,12 @@ class Scenario:
 
     name: unique, `family/words-with-dashes`.
     operator: one of adinterface's operators, such as `gradient` or `hessian`.
-    f: in neutral style, with `xp = adinterface.array_namespace(x)`; it gets arguments of any engine.
+    f: code with `xp = adinterface.array_namespace(x)`, for arguments of any engine.
     args: NumPy arrays, Python numbers, trees of them, and `Constant(...)`; for `hvp` `(x, v)`, for `pullback` the
         arguments only (see `seed`), for `pushforward` and `linearize` too (see `tangents`).
-    expected: what the operator returns, in closed form or computed with NumPy by other means; None if only the laws
-        are checked.
-    seed: the cotangent of a `pullback`; tangents: those of a `pushforward` or `linearize`, one for each argument.
+    expected: the result of the operator, in closed form or computed independently with NumPy; None if only the laws are
+    checked.
+    seed: the cotangent of a `pullback`; tangents: for `pushforward` and `linearize`, one for each argument.
     tags: such as `tree`, `complex`, `empty`, `float32`, `kink`, `second-order`, `many-leaves`, `neural-net`,
         `control-flow`, `value-dependent` (a branch on a value, which a compiler refuses).
     rtol: the relative accuracy of an engine that differentiates exactly, in the scenario's own dtype.

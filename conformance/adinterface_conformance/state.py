@@ -1,4 +1,4 @@
-"""What a call must leave as it was: global state that this process can tell by generic means."""
+"""The global state that a call must not change, read by generic means."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _engines(backend: AutoBackend) -> list[str]:
 
 @functools.lru_cache(maxsize=16)
 def _switches(name: str, modules: int) -> tuple[tuple[str, Any, str], ...]:
-    """What can be set in modules of classes of their own, as an attribute that calls a setter: the module and the attribute."""
+    """Settings in modules with their own class, as attributes that call a setter: the module and the attribute."""
     found = []
     for path, module in list(sys.modules.items()):
         own = type(module) is not types.ModuleType and (path == name or path.startswith(f"{name}."))
@@ -70,9 +70,9 @@ def _switches(name: str, modules: int) -> tuple[tuple[str, Any, str], ...]:
 
 @functools.lru_cache(maxsize=16)
 def _holders(name: str, modules: int) -> tuple[tuple[str, dict[str, Any]], ...]:
-    """The attributes of what an engine's modules hold of their own classes: a stack's depth, a switch.
+    """The attributes of objects in the modules of an engine, such as a stack depth or a switch.
 
-    modules: how many there are, since an engine imports some of its own late.
+    modules: their number, because an engine imports some of its modules late.
     """
     found = []
     for path, module in list(sys.modules.items()):
@@ -86,7 +86,7 @@ def _holders(name: str, modules: int) -> tuple[tuple[str, dict[str, Any]], ...]:
 
 
 def _of_a_call(variable: contextvars.ContextVar[Any]) -> bool:
-    """Whether a context variable is none of those behind what is compared by itself: decimal's context, NumPy's errors."""
+    """Whether a context variable is compared by itself. Not those of decimal and NumPy errors."""
     return variable.name != "decimal_context" and not variable.name.startswith("numpy")
 
 
@@ -165,7 +165,7 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 
 
 def without_imports(changed: list[str]) -> list[str]:
-    """Those changes that a module which was imported late cannot have brought along: what an engine's own getters answer."""
+    """The changes that a late import cannot explain: the results of the getters of an engine."""
     return [change for change in changed if _ANSWER.match(change)]
 
 
@@ -176,7 +176,7 @@ def _short(value: Any) -> str:
 
 @contextmanager
 def restored() -> Iterator[None]:
-    """What a call left changed is put back, so that it is found whenever it is done, and in nothing that comes after it."""
+    """Restores the state that a call changed, so that exactly the calls that change it are reported."""
     numbers, python, environment = np.random.get_state(), random.getstate(), dict(os.environ)  # noqa: NPY002
     limit, interval, buffer = sys.getrecursionlimit(), sys.getswitchinterval(), np.getbufsize()
     collecting, threshold, hooks = gc.isenabled(), gc.get_threshold(), (sys.excepthook, warnings.showwarning)

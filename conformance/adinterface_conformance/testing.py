@@ -21,7 +21,7 @@ _NUMBERS, _LEAVES = 6, 8
 
 
 class KinkWarning(UserWarning):
-    """Backends differ where f has a kink: none of them is wrong, but the test stands on a point without a derivative."""
+    """Backends differ at a kink of f. None is wrong, but f has no derivative at the point of the test."""
 
 
 # Agreement -----------------------------------------------------------------------------------------------------------
@@ -37,10 +37,10 @@ def assert_backends_agree(
     atol: float | None = None,
     **kwargs: Any,
 ) -> Comparison:
-    """Assert that an operator gives the same with several backends, and return the report of `compare`.
+    """Assert that several backends return the same, and return the report of `compare`.
 
-    backends: None takes all that are installed (or selected by `--adinterface-backends`).
-    args, kwargs: what the operator takes after the backend; to give f a keyword of a name above, wrap it.
+    backends: by default all that are installed, or selected by `--adinterface-backends`.
+    args, kwargs: the arguments of the operator after the backend. Wrap an f with a keyword named as above.
     rtol, atol: see `Comparison.agree`.
 
     Raises AssertionError, with the differing leaves side by side, if a backend raised an error or two backends differ.
@@ -64,7 +64,7 @@ def assert_backends_agree(
 
 
 def disagreement(report: Comparison, *, rtol: float | None = None, atol: float | None = None) -> str:
-    """What does not agree, leaf by leaf, with the numbers of each backend side by side."""
+    """The leaves that disagree, with the numbers of each backend side by side."""
     disagreements = list(report.disagreements(rtol=rtol, atol=atol))
     paths = list(dict.fromkeys(difference.path for _, difference, _ in disagreements))
     failed = [m for m in report.backends if m.error is not None]

@@ -1,4 +1,4 @@
-"""Comparison of results with the expected structure; every difference is named with its path."""
+"""Comparison of results with the expected structure; each difference has its path."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def like(template: Any, result: Any, path: str, rule: LeafRule, *, bare: bool = 
 
 
 def assert_numbers(got: Any, wanted: Any, path: str, rtol: float, scale: float | None = None) -> None:
-    """Numbers within `rtol` of the largest one wanted (of 1 if all are zero), or of `scale`."""
+    """Numbers within `rtol` of the largest expected one (of 1 if all are zero), or of `scale`."""
     a, e = numbers_of(got), np.asarray(wanted)
     assert a.shape == e.shape, f"{path}: got the shape {a.shape}, wanted {e.shape}"
     if not a.size:
@@ -167,7 +167,7 @@ def assert_numbers(got: Any, wanted: Any, path: str, rtol: float, scale: float |
 
 
 def assert_close(got: Any, wanted: Any, path: str, rtol: float, scale: float | None = None) -> None:
-    """Trees of numbers; what is no number must be equal. The form of `wanted` may be looser than that of the result."""
+    """Trees of numbers; other values must be equal. `wanted` may be less specific about types than the result."""
     handler = handler_of(got, scan=False)
     if isinstance(handler, Library):
         assert not isinstance(wanted, (str, type(None))), f"{path}: got {describe(got)}, wanted {wanted!r}"

@@ -419,7 +419,7 @@ def test_list_runs_nothing(capsys):
     assert main(["--list", "--scenario", "numbers/*"]) == 0
     shown = capsys.readouterr().out
     assert "numbers/" in shown
-    assert "taylor  The error of the model" in shown
+    assert "taylor  The error of the Taylor polynomial" in shown
 
 
 def test_the_studies_run_the_scenarios_of_the_judge_and_more(capsys, tmp_path):

@@ -311,10 +311,25 @@ def test_the_documentation_can_be_read() -> None:
     assert sum(len(_prose(page).split()) for page in [*PAGES, DOCS.parent / "README.md"]) <= 28_000
 
 
+def _sentences(page: Path) -> Iterator[str]:
+    """The sentences of a page, each inline code as one word; a colon or semicolon ends a sentence, too."""
+    text = re.sub(r"^#.*$|`[^`\n]*`", lambda found: "X" if found[0][0] == "`" else "", _prose(page), flags=re.M)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    for paragraph in re.split(r"\n\s*\n|\n\s*(?:[-*:]|\d+\.) ", text):
+        yield from re.split(r"(?<=[.!?:;])\)?\s+", " ".join(paragraph.split()))
+
+
+@pytest.mark.parametrize("page", [*PAGES, DOCS.parent / "README.md"], ids=lambda page: page.stem)
+def test_sentences_have_at_most_25_words(page: Path) -> None:
+    assert [sentence for sentence in _sentences(page) if len(sentence.split()) > 25] == []
+
+
 #: Phrases of the old style of this project, for which plain English has a word. Kept by hand.
 PHRASES = (
     r"\b(beside|tells? of|goes? on by|of no axes|takes? (your|its) word|one behind the other|by way of|dear checks?|"
-    r"stands? (for|in for|there|where|at)|nobody|somebody|whoever|comes? apart|(is|are) told)\b"
+    r"stands? (for|in for|there|where|at|below|on|last|first|what)|nobody|somebody|whoever|comes? apart|(is|are) told|"
+    r"to be told|at its word|of which nothing|found out|keeps? to itself|arrives? as it is|cut down|what bec(ame|omes) of|"
+    r"what is wrong with|the kit's)\b"
 )
 RIDDLES = re.compile(PHRASES + r"|\bof (JAX|NumPy|SciPy|torch|autograd)'s\b(?! own)")
 #: Folders whose docstrings and comments are in plain English, too.

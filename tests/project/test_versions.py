@@ -2,6 +2,7 @@
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,14 @@ def test_constraints_are_written_in_the_order_of_the_pinned_ones() -> None:
     text = "# Engines\ntorch==2.13.0\nml-dtypes==0.6.0\n\n# Tools\nruff==0.1\n"
     found = versions.repinned(text, {"torch": "2.14.1+cpu", "ml-dtypes": "0.7.0", "numpy": "3.0"})
     assert found == "# Engines\ntorch==2.14.1\nml-dtypes==0.7.0\n\n# Tools\nruff==0.1\n"
+
+
+@pytest.mark.parametrize("name", ["constraints.txt", "constraints-newest.txt"])
+def test_every_package_of_the_tests_and_the_documentation_is_pinned(name: str) -> None:
+    extras = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    needed = {re.split(r"[<>=\[]", line)[0] for extra in ("test", "docs", "demo", "conformance") for line in extras[extra]}
+    pinned = set(re.findall(r"^([\w-]+)==", (DOCS.parent / name).read_text(), re.M))
+    assert needed - pinned == {"adinterface"}
 
 
 def test_every_python_that_is_here_is_found_from_the_oldest_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,14 +126,14 @@ def stateful(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Statefu
         yield from _stateful(arg, name)
 
 
-def held_state(value: Any) -> tuple[Any, ...]:
+def module_state(value: Any) -> tuple[Any, ...]:
     """The content, for comparison after f, of the objects in a tree that hold differentiated leaves."""
     handler = handler_of(value, scan=False)
     if not isinstance(handler, NodeType):
         return ()
     if handler.held:
         return handler.state(value)
-    return tuple([part for child in handler.flatten(value)[0] for part in held_state(child)])
+    return tuple([part for child in handler.flatten(value)[0] for part in module_state(child)])
 
 
 def _stateful(value: Any, path: str) -> Iterator[Stateful]:
@@ -153,4 +153,4 @@ def _stateful(value: Any, path: str) -> Iterator[Stateful]:
         yield from _stateful(child, path + key)
 
 
-__all__ = ["Changing", "Followed", "Unchanging", "held_state", "stateful", "write"]
+__all__ = ["Changing", "Followed", "Unchanging", "module_state", "stateful", "write"]

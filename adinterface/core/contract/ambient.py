@@ -27,7 +27,7 @@ class Ambient(NamedTuple):
     #: While set, precision warnings are collected here instead of being issued.
     doubts: list[tuple[float, Callable[[], None]]] | None = None
 
-    #: What `ignore_derivatives` returns while differences evaluate f near a point: a `Hold`, see `held`.
+    #: What `ignore_derivatives` returns while differences evaluate f near a point: a `Hold`, see `fixed_values`.
     hold: Any = None
     #: Collects the errors of inner differences, for the outer differences that evaluate f; an engine defines the type.
     level: Any = None

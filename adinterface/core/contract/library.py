@@ -338,8 +338,7 @@ class Library(LibraryShortcuts, ABC):
         """
         if any(map(self.traced, arrays)):
             raise ConversionError(
-                f"{self.name} cannot follow what is computed outside of it, and has no way to be told its derivative "
-                f"(`Library.custom`)."
+                f"{self.name} cannot trace outside code, and takes no derivative for it: it has no `Library.custom`."
             )
         result = function(*map(self.to_numpy, arrays))
         return tuple([self.asarray(x, like=arrays[0]) for x in result])

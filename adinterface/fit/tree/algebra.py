@@ -76,7 +76,9 @@ def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     others = along(structure, result, b, "tree 2", fits=require_like)
     with precision(result):
         values = [
-            like(function(*beside(leaf.value, other)), leaf.value) if leaf.differentiated and other is not None else leaf.value
+            like(function(*in_one_library(leaf.value, other)), leaf.value)
+            if leaf.differentiated and other is not None
+            else leaf.value
             for leaf, other in zip(result, others)
         ]
     return rebuild(structure, iter(values))
@@ -192,7 +194,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     others = along(structure, result, b, "tree 3", fits=require_like)
     with precision(result):
         values = [
-            _chosen(condition, *beside(leaf.value, other), n, structure)
+            _chosen(condition, *in_one_library(leaf.value, other), n, structure)
             if leaf.differentiated and other is not None
             else leaf.value
             for n, (leaf, condition, other) in enumerate(zip(result, conditions, others))
@@ -245,7 +247,7 @@ def checked_factor(name: str, factor: Any, structure: Structure, found: Sequence
     return factor.item() if library is NUMPY else factor
 
 
-def beside(x: Any, y: Any) -> tuple[Any, Any]:
+def in_one_library(x: Any, y: Any) -> tuple[Any, Any]:
     """A leaf, and what is put together with it, in one library, and in the dtype of the leaf where that is not their own."""
     dtype = require_leaf(x, "the tree").dtype(x)
     return joined(x, y, dtype)

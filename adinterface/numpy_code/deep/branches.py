@@ -170,7 +170,7 @@ def apply_where(real: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def contains_nan(real: Callable[..., Any]) -> Callable[..., Any]:
-    """scipy's search for nan, of which nothing depends that lets it propagate."""
+    """The search for nan in SciPy, whose result does not matter if nan propagates."""
 
     @functools.wraps(real)
     def call(a: Any, nan_policy: str = "propagate", **keywords: Any) -> Any:

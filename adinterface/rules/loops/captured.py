@@ -30,7 +30,7 @@ def captured(*functions: Callable[..., Any]) -> list[LoopLeaf]:
                 return [leaf]
             continue
         handler = handler_of(value, scan=False)
-        stack.extend(handler.flatten(value)[0] if isinstance(handler, NodeType) else held_by(value))
+        stack.extend(handler.flatten(value)[0] if isinstance(handler, NodeType) else captured_values(value))
     return []
 
 
@@ -40,7 +40,7 @@ def engine_among(leaves: Iterable[LoopLeaf], *functions: Callable[..., Any]) -> 
     return captured(*functions) if plain else []
 
 
-def held_by(value: Any) -> list[Any]:
+def captured_values(value: Any) -> list[Any]:
     """The values that a function captures in its closure and defaults, and a partial or method besides."""
     if isinstance(value, functools.partial):
         return [value.func, *value.args, *value.keywords.values()]
@@ -61,4 +61,4 @@ def is_filled(cell: types.CellType) -> bool:
     return True
 
 
-__all__ = ["captured", "engine_among", "held_by", "is_filled"]
+__all__ = ["captured", "engine_among", "captured_values", "is_filled"]

@@ -63,7 +63,7 @@ def product(matrix: Any, x: Any) -> Any:
     return multiplied(matrix, x) if isinstance(x, NumpyArray) else numpy_function(lambda x: multiplied(matrix, x))(x)
 
 
-def beside(ufunc: np.ufunc, matrix: Any, x: NumpyArray, reflected: bool) -> Any:
+def matrix_product(ufunc: np.ufunc, matrix: Any, x: NumpyArray, reflected: bool) -> Any:
     """`matrix @ x` where it is reflected, else `x @ matrix`; NotImplemented for other types."""
     if not scipy.sparse.issparse(matrix):
         return NotImplemented

@@ -31,7 +31,7 @@ def asymptotic(x: Any, terms: int = 12) -> Any:
 
 
 def wofz_slope(w: Any, z: Any) -> Any:
-    """-2 z w + 2i / sqrt(pi), of which nothing is left far out."""
+    """-2 z w + 2i / sqrt(pi), which cancels for large z."""
     far = (np.abs(z) > 15) & (np.imag(z) >= 0)
     beyond = np.where(far, z, 20.0)
     inverse = 1 / (2 * beyond * beyond)

@@ -26,8 +26,8 @@ def extrapolate(
 ) -> Estimate:
     """slopes, rounding: (lines, steps, outputs), from the largest step to the smallest.
 
-    smallest: (lines, 1, 1), the smallest step to the power of the derivative's order. steps: (lines, steps). residues: as
-    slopes, what the middle of f ahead and behind misses f at the point by.
+    smallest: (lines, 1, 1), the smallest step to the power of the derivative's order. steps: (lines, steps). residues:
+    shaped like slopes; the mean of f ahead and behind minus f at the point.
     """
     estimate = _extrapolate(found, slopes, rounding, smallest, steps, residues)
     if found.before is None or (residues is None and found.steps == 3):
@@ -63,7 +63,7 @@ def _largest(array: Array) -> Array:
 
 
 def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -> Array:
-    """Whether slopes agree much better than f at the point fits between its neighbours, which noise does not do.
+    """Whether slopes agree much better than f at the point fits between its neighbours. Noise does not do that.
 
     found: of the first of the steps.
     """
@@ -74,11 +74,11 @@ def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -
 
 
 def missed(found: Windows, slopes: Array, rounding: Array, lengths: Array, residues: Array) -> Array:
-    """By how much slopes of the windows are off if what f at the point is missed by lies in a slope; (lines, windows, outputs).
+    """The errors of slopes of the windows if the residues are errors of a slope; (lines, windows, outputs).
 
-    The mean of f ahead and behind is a series in h^2 whose first term is f at the point, so it is extrapolated as slopes are.
-    If the rest is small, the step is short compared with the length over which f changes, and slopes are off by less. Slopes
-    that differ by rounding alone miss nothing where f fits well, as at the top of an even function.
+    The mean of f ahead and behind is a series in h^2 that starts with f at the point, so it is extrapolated like slopes. If
+    the rest is small, the step is short compared with the length scale of f, and slopes have smaller errors. Slopes that
+    differ by rounding alone have no such error where f fits well, as at the top of an even function.
     """
     noise = rounding * lengths[:, :, None]
     off = np.abs(found.weights[found.steps :] @ residues) - SURE * (found.gains[found.steps :] @ noise)

@@ -1,4 +1,4 @@
-"""What the steps alone decide about windows of neighbouring ones: weights, and how noise is amplified."""
+"""Windows of neighbouring steps: the weights and the amplification of noise, from the steps alone."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Windows(NamedTuple):
 def size_of_step(exponent: int) -> float:
     """A step in units of the first one: `2**exponent`, odd ones a bit shorter.
 
-    So no step is a multiple of the next one, and a wave that looks long from one does not look so from the other.
+    So no step is a multiple of the next one, and a wave is not aliased at both.
     """
     return 2.0**exponent * (ODD if exponent % 2 else 1.0)
 
@@ -127,5 +127,5 @@ def upper(exponents: tuple[int, ...]) -> int:
 
 
 def louder(exponents: tuple[int, ...], order: int) -> float:
-    """How much more noise the smallest step has than the one before it."""
+    """The factor between the noise at the smallest step and at the one before it."""
     return (size_of_step(exponents[-2]) / size_of_step(exponents[-1])) ** order

@@ -1,4 +1,4 @@
-"""Methods: how slopes along lines come from evaluations of f. One file each, behind one interface (see `method`)."""
+"""Methods: slopes along lines from evaluations of f. One file each, with one interface (see `method`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .method import Method
 
 
 def method_of(auto: AutoFiniteDifferences, depth: int = 1) -> Method:
-    """The method that a backend value chooses, for derivatives that are taken of one another to this depth."""
+    """The method of a backend value, for nested derivatives of this depth."""
     relative, absolute = auto.noise if isinstance(auto.noise, tuple) else (auto.noise, None)
     if auto.method in ("adaptive", "complex"):
         adaptive = Adaptive(auto.max_evaluations, relative, absolute, auto.step)

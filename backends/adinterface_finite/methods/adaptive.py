@@ -1,10 +1,10 @@
-"""Central slopes at geometric steps, extrapolated, each line until its estimated error is small enough.
+"""Central slopes at geometric steps, extrapolated; each line stops when its estimated error is small enough.
 
-Steps start in the scale of x, grow where rounding or noise drowns the slope, shrink where f bends too much or is not finite.
-Where f is finite on one side alone, at the edge of its domain, slopes are one-sided and extrapolated in h.
+Steps start at the scale of x. They grow where rounding or noise dominates, and shrink where f curves too much or is not
+finite. At the edge of the domain of f, slopes are one-sided and extrapolated in h.
 
-The parts: `line_state` keeps what is known along one line; `sampling` evaluates f along lines; `estimates` extrapolates;
-`one_sided` is for the edge of a domain; `rounds` repeats this until every line has enough. `steps` chooses the next step.
+The parts: `line_state` is the state of one line; `sampling` evaluates f along lines; `estimates` extrapolates; `one_sided`
+is for the edge of a domain; `rounds` repeats this until all lines are finished. `steps` chooses the next step.
 """
 
 from __future__ import annotations

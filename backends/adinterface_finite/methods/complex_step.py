@@ -1,11 +1,11 @@
 """Complex step: the derivative from the imaginary part of f at a point moved by a tiny imaginary number.
 
-No difference is taken, so nothing cancels and the result has f's own precision. But f must be analytic all the way: `abs`,
-`conj`, comparisons and `float()` make it wrong without a word. So one central difference stands guard over each number, and
-where the two disagree the adaptive method decides.
+No difference is taken, so nothing cancels and the result has the precision of f. But f must be analytic: `abs`, `conj`,
+comparisons and `float()` make the result silently wrong. So one central difference checks each number. Where the two
+disagree, the adaptive method is used.
 
-Sources. W. Squire, G. Trapp, SIAM Review 40 (1998), p. 110; what spoils it: J. Martins, P. Sturdza, J. Alonso, ACM Trans.
-Math. Software 29 (2003), p. 245.
+Sources. W. Squire, G. Trapp, SIAM Review 40 (1998), p. 110; on operations that break it: J. Martins, P. Sturdza, J. Alonso,
+ACM Trans. Math. Software 29 (2003), p. 245.
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ class ComplexStep(Method):
     def _guarded(
         self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays], slope: Array
     ) -> tuple[Array, Array, Array] | None:
-        """The slope with its error and the sizes of f's values, if a central difference agrees with it.
+        """The slope with its error and the sizes of the values of f, if a central difference agrees with it.
 
-        Where f bends so much that it cannot, one with a smaller step must come closer as fast as such an error falls. What
-        spoils a complex step does not fall.
+        Where f curves too much for that, the difference must shrink with the step as a truncation error does. The error of
+        a wrong complex step does not shrink.
         """
         before: Array | None = None
         for step in (GUARD * lines.scale(line)[0], GUARD / 16 * lines.scale(line)[0]):

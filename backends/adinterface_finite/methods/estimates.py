@@ -44,7 +44,7 @@ class Estimates:
         for state in ready:
             if len(state.exponents) > 1:
                 groups.setdefault((state.coarse, tuple(state.exponents)), []).append(state)
-            elif state.exponents:  # its one slope is its derivative, of which nothing else is known
+            elif state.exponents:  # its only slope is the derivative, without an estimate
                 i = state.line - self.first
                 self.values[i], self.sizes[i] = state.slopes[0], state.sizes[0]
                 if state.count + 2 <= rounds.most:
@@ -58,7 +58,7 @@ class Estimates:
     def _judge(self, rounds: Sampling, exactness: float, exponents: tuple[int, ...], group: Sequence[LineState]) -> list[Step]:
         """Estimate the derivatives along lines with the same steps, and choose the steps to take next.
 
-        exactness: the precision in which f computes with what moves, which may be less than that of its value.
+        exactness: the precision in which f computes with the moving leaves, which may be less than that of its value.
         """
         slopes, sizes, middles = (np.array(column) for column in zip(*[state.kept() for state in group]))
         rows = np.array([state.line - self.first for state in group])

@@ -1,7 +1,7 @@
 """Stencils of fixed steps: central, forward and backward differences of a chosen order.
 
-Source of the step: Press et al., Numerical Recipes, 3rd ed., section 5.7: eps^(1/3) balances the truncation error of a
-central difference against its rounding error; eps^(1/(p+1)) does for order p. Weights: B. Fornberg, Math. Comp. 51 (1988).
+Source of the step: Press et al., Numerical Recipes, 3rd ed., section 5.7: eps^(1/3) balances truncation and rounding of a
+central difference; eps^(1/(p+1)) does for order p. Weights: B. Fornberg, Math. Comp. 51 (1988).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _balanced(exactness: float, power: int) -> float:
 
 @functools.cache
 def stencil(kind: str, order: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Nodes and weights of a first derivative: those of the polynomial through the nodes."""
+    """Nodes and weights of a first derivative: it is exact for the polynomial through the nodes."""
     if kind == "central":
         half = (order + 1) // 2
         nodes = [float(k) for k in range(half, -half - 1, -1) if k]

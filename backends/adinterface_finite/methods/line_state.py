@@ -51,7 +51,7 @@ class LineState:
             values.insert(place, value)
 
     def reaches(self, exponent: int) -> bool:
-        """Whether points with this step are far enough from x to be told from it."""
+        """Whether points with this step differ from x after rounding."""
         return self.unit * size_of_step(exponent) >= FEW * self.least
 
     def kept(self) -> tuple[list[Any], ...]:
@@ -65,7 +65,7 @@ class LineState:
             values.clear()
 
     def one_side(self) -> int:
-        """The side on which f is finite wherever it was looked at; 0 if neither or both are."""
+        """The side on which f was finite at all points; 0 if neither or both."""
         signs = {sign for _, sign, _, _ in self.sides}
         return signs.pop() if len(signs) == 1 else 0
 

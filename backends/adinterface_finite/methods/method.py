@@ -1,4 +1,4 @@
-"""What a method gives: slopes along lines, with their estimated errors."""
+"""The interface of methods: slopes along lines, with estimated errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FEW, MEMORY = 32, 2**21
 
 
 class Slopes(NamedTuple):
-    """Of some lines, (lines, outputs): the derivatives along each, their estimated errors, and how f's values were."""
+    """Arrays (lines, outputs): the derivatives along lines, their estimated errors, and facts about the values of f."""
 
     values: Array
     errors: Array
@@ -37,9 +37,9 @@ class Slopes(NamedTuple):
 
 
 def in_parts(evaluations: Evaluations, lines: Lines, points: int, compute: Callable[[range], Slopes]) -> Slopes:
-    """`compute` of all lines, some at a time: so many that f's values at this number of points on each fit into memory.
+    """`compute` for all lines, in groups: the values of f at this number of points on each line fit into memory.
 
-    The first ones are few if they show how many outputs f has.
+    The first group is small, to find the number of outputs of f.
     """
     parts: list[Slopes] = []
     start = 0
@@ -64,4 +64,4 @@ class Method(ABC):
 
     @abstractmethod
     def relative_error(self, order: int, epsilon: float) -> float:
-        """What to expect of derivatives of this order, relative to the largest number that takes part, by f's precision."""
+        """The expected error of derivatives of this order, relative to the largest number, from the precision of f."""

@@ -1,4 +1,4 @@
-"""Slopes at the edge of f's domain: from the point itself to one side, extrapolated in h."""
+"""Slopes at the edge of the domain of f: from the point to one side, extrapolated in h."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .sampling import Sampling
 
 
 def one_sided_slopes(rounds: Sampling, states: Sequence[LineState], found: Slopes, epsilon: float) -> None:
-    """Slopes along these lines instead of what was found. epsilon: the precision of f's values."""
+    """One-sided slopes along these lines, in place of central ones. epsilon: the precision of the values of f."""
     sides = [(state, _side(state)) for state in states]
     if not any(side for _, side in sides):
         return

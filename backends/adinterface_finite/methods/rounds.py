@@ -1,4 +1,4 @@
-"""Rounds of steps along some lines, until all of them have enough."""
+"""Rounds of steps along some lines, until all are finished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluations along some lines: which points, what they say of derivatives, and what to do where f is not finite."""
+"""Evaluations along some lines: the points, the slopes, and smaller steps where f is not finite."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _ANYWHERE = (math.inf, math.inf)
 
 
 class Options(NamedTuple):
-    """most: evaluations of each line. noise: of f's values, relative; None takes the rounding of their dtype. absolute: their
-    absolute noise, if that is known. step: the first step relative to a number's scale; None takes the usual one."""
+    """most: evaluations of each line. noise: of the values of f, relative; None takes the rounding of their dtype.
+    absolute: their absolute noise, if known. step: the first step, relative to the scale of a number, or None."""
 
     most: int
     noise: float | None
@@ -38,7 +38,7 @@ class Options(NamedTuple):
 
 
 class Sampling:
-    """f along some lines: its values, what they say of derivatives, and where it is not finite."""
+    """f along some lines: its values, their slopes, and the points where it is not finite."""
 
     #: Of the derivative; and the power of h in whose series the errors are.
     order, power = 1, 2
@@ -69,9 +69,9 @@ class Sampling:
         self.owes = not evaluations.at_hand
 
     def see(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart, again: list[Step]) -> None:
-        """Keep what was found at these steps; `again` gets the steps to take instead where f was not finite.
+        """Keep the values at these steps; appends to `again` the steps that replace those where f was not finite.
 
-        apart: how far the points ahead and behind really are.
+        apart: the actual distances between the points ahead and behind.
         """
         finite_up, finite_down = self._finite(up), self._finite(down)
         if not (all(finite_up) and all(finite_down)) and self.not_finite is None and not self._alive(up, down):
@@ -102,7 +102,7 @@ class Sampling:
         return int(owed)
 
     def _retreat(self, state: LineState, exponent: int) -> int | None:
-        """A smaller step than one at which f was not finite; None if there are no more evaluations to spend."""
+        """A smaller step than one at which f was not finite; None if no evaluations are left."""
         state.failures += 1
         left = self.most - state.count
         if left < 2 or (not state.exponents and state.failures > 1 and self.one_sided(state)):
@@ -117,13 +117,13 @@ class Sampling:
         return state.one_side() != 0
 
     def _alive(self, up: Array, down: Array) -> bool:
-        """Whether each output was finite somewhere, so that f need not be evaluated at the point itself to know of it."""
+        """Whether each output was finite somewhere; if so, f need not be evaluated at the point itself."""
         if any(state.exponents for state in self.states):
             return True
         return bool((np.isfinite(up) | np.isfinite(down)).any(axis=0).all())
 
     def find_not_finite(self) -> Array:
-        """Outputs that are not finite at the point itself have no slope, and the others have theirs."""
+        """Finds the outputs that are not finite at the point itself. They have no slope."""
         outputs, _ = self.evaluations.base()
         vector = np.atleast_1d(self.evaluations.flattener(outputs).flat(outputs))
         return np.asarray(~np.isfinite(vector))
@@ -143,7 +143,7 @@ class Sampling:
         return array[0::2], array[1::2]
 
     def _finite(self, values: Array) -> list[bool]:
-        """Whether each of these is finite in all of its numbers, without those that are not at the point itself."""
+        """Whether each of these is finite in all outputs that are finite at the point itself."""
         if self.not_finite is not None:
             values[:, self.not_finite] = 0.0
         finite: list[bool] = np.asarray(np.isfinite(values).all(axis=1)).tolist()
@@ -160,7 +160,7 @@ class Sampling:
         return np.asarray((up + down - slopes * (ahead + behind)[:, None]) / 2)
 
     def here(self) -> Array | None:
-        """f at the point itself, NaN where it is not finite; None if it does not judge the derivatives, since it takes part."""
+        """f at the point itself, NaN where it is not finite; None where the slopes already use it."""
         if self.order > 1:
             return None
         try:
@@ -179,12 +179,12 @@ class Sampling:
         return max(own, self.level.error)
 
     def limit(self, epsilon: float) -> float:
-        """In units of which an error is small enough: as small as rounding allows, if others are taken of these derivatives."""
+        """The unit of errors that are small enough: as small as rounding allows for nested derivatives."""
         allowed = self.slack * epsilon
         return max(allowed, FINE) if self.order == 1 and self.outermost else allowed
 
     def rounding(self, sizes: Array, steps: Array, epsilon: float) -> Array:
-        """The rounding errors of slopes (lines, steps, outputs), by f's values and the steps."""
+        """The rounding errors of slopes (lines, steps, outputs), from the values of f and the steps."""
         noise = 0.5 * self.gain * epsilon * sizes
         if self.options.absolute is not None:
             noise = np.maximum(noise, 0.5 * self.gain * self.options.absolute)
@@ -193,7 +193,7 @@ class Sampling:
     def extrapolated(
         self, found: Windows, slopes: Array, rounding: Array, steps: Array, residues: Array | None = None
     ) -> Estimate:
-        """The slopes at no step. residues: what the middles of the steps miss f by, if that is known."""
+        """The slopes at step zero. residues: the differences of the middles of the steps from f, if known."""
         return extrapolate(found, slopes, rounding, (steps[:, -1:] ** self.order)[:, :, None], steps, residues)
 
     def following(self, state: LineState, exponent: int | None, exponents: tuple[int, ...]) -> Sequence[int]:
@@ -203,7 +203,7 @@ class Sampling:
         return (exponent,) if exponent not in exponents and state.reaches(exponent) else ()
 
     def _try_larger_steps(self, state: LineState) -> Sequence[int]:
-        """Where f did not change at all around a number that is close to zero, it may change at a distance of about 1."""
+        """If f did not change near a number close to zero, try steps of about 1."""
         if state.scale >= 2.0**-10 or self.most < 8 or self.lines.point.scale is not None:
             return ()
         if math.log2(unit(1.0) / state.unit) >= state.bad:

@@ -1,6 +1,6 @@
-"""NumPy's functions on tensors, with NumPy's promotion, defaults and names: those that are called often.
+"""Frequent NumPy functions on tensors, with the promotion, defaults and names of NumPy.
 
-They are here for their speed, or because the Array API has no counterpart; everything else is composed, as on any engine.
+They are faster than compositions, or the Array API has no counterpart. All others are composed, as on any engine.
 """
 
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Arithmetic of tensors: equal dtypes and Python's numbers go straight to torch, which is two to seven times faster."""
+"""Arithmetic of tensors. Equal dtypes and Python numbers go directly to torch, which is two to seven times faster."""
 
 from __future__ import annotations
 

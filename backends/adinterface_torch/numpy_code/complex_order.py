@@ -1,6 +1,6 @@
-"""NumPy's order of complex numbers, by the real part and then by the imaginary one, which torch does not have.
+"""The NumPy order of complex numbers, by real and then imaginary part, which torch lacks.
 
-Where elements are equal, the derivative is that of the first.
+Among equal elements, the first has the derivative.
 """
 
 from __future__ import annotations

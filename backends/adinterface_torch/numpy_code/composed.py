@@ -1,4 +1,4 @@
-"""The compositions of the Array API, for whatever is no usual call of a function here, and the dtypes that need no look."""
+"""The Array API compositions, for unusual calls of the functions here, and the dtypes that need no check."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ floating = on_tensors(sine_dtype)
 
 @functools.cache
 def common(first: torch.dtype, second: torch.dtype) -> torch.dtype:
-    """The dtype in which NumPy computes, where 0-d arrays count in full and torch's own promotion differs."""
+    """The dtype in which NumPy computes. Unlike torch, NumPy promotes 0-d arrays like others."""
     return DTYPES[common_dtype(NAMES[first], NAMES[second])]
 
 

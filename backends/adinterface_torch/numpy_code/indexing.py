@@ -18,7 +18,7 @@ OWN_INDEXING = True
 
 
 def getitem(x: Any, index: Any) -> Any:
-    """x[index] with what torch lacks: negative steps, and an integer together with integer arrays as one of them."""
+    """x[index], also with negative steps and with integers among integer arrays, which torch lacks."""
     cls = type(index)
     if cls is int:
         return x[index]
@@ -35,7 +35,7 @@ def getitem(x: Any, index: Any) -> Any:
 
 
 def written(x: Any, places: Any, value: Any) -> Any:
-    """x with a value, one or as many, in these places of it, which are counted in C's order and differ from one another."""
+    """x with one value, or as many, at distinct places, which are counted in C order."""
     shape = x.shape
     flat = x if len(shape) == 1 else x.reshape(-1)
     if len(places) == 1 and not flat.is_complex():  # of which select_scatter has no derivative
@@ -98,7 +98,7 @@ def _axes(part: Any) -> int:
 
 
 def _forwards(x: Any, part: slice, axis: int) -> tuple[Any, slice]:
-    """x turned round along an axis, and the slice of it that gives what a negative step gives of x."""
+    """x reversed along an axis, and its slice that equals a slice of x with a negative step."""
     length = x.shape[axis]
     start, stop, step = part.indices(length)
     return torch.flip(x, (axis,)), slice(length - 1 - start, length - 1 - stop, -step)

@@ -1,4 +1,4 @@
-"""numpy.linalg on tensors: ours where torch knows better or speed counts, else composed; NumPy's errors everywhere."""
+"""numpy.linalg on tensors: by torch where that is more exact or faster, else composed; with NumPy errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _solve(a: Any, b: Any) -> Any:
 
 
 def _det(a: Any) -> Any:
-    """torch's rule is zero, or no number, for some singular matrices: there the determinant is the product of the singular
+    """The torch rule is zero or NaN for some singular matrices. There the determinant is the product of the singular
     values, up to its sign."""
     a = inexact(a)
     result = torch.linalg.det(a)
@@ -64,7 +64,7 @@ OWN: dict[str, Function] = {
 
 
 def __getattr__(name: str) -> Function:
-    """A function of numpy.linalg, ours or composed; what code around NumPy catches is NumPy's LinAlgError."""
+    """A function of numpy.linalg, from here or composed. Errors are NumPy LinAlgErrors, which code for NumPy catches."""
     if name not in OWN and f"linalg.{name}" not in COMPOSITIONS:
         raise AttributeError(name)
     call = OWN.get(name) or composed(f"linalg.{name}")

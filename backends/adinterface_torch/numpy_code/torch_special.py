@@ -1,7 +1,7 @@
 """The functions of scipy.special that torch has natively.
 
-Those that stand here by name are right as they stand. `adinterface.scipy.special.table` corrects what is in PARTS, or makes
-other functions of it.
+The functions defined here need no correction. `adinterface.scipy.special.table` corrects those in PARTS, or composes others
+from them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def _of_inexact(function: Function) -> Function:
 def around(function: Function) -> Function:
     """A function of tensors of one inexact dtype and shape, as one of any values.
 
-    It is computed in float64 and rounded once, as SciPy does for float32, where a single precision loses too much on the way.
-    A device without float64 computes as it can.
+    It is computed in float64 and rounded once, as SciPy does for float32, because float32 loses too many digits. A device
+    without float64 uses its own precision.
     """
 
     def call(*values: Any) -> Any:
@@ -45,7 +45,7 @@ def _polygamma(n: int, x: Any) -> Any:
 
 
 def _gammaincc(a: Any, x: Any) -> Any:
-    """For a tiny a and an x up to 1 the series of torch's own forgets a term."""
+    """For a tiny a and an x up to 1, the series in torch lacks a term."""
     from adinterface.scipy.special.for_engines import small_shape_complement  # here, because it needs SciPy
 
     from .. import namespace  # here, because array-api-compat is slow to import
@@ -81,7 +81,7 @@ i1 = _of_inexact(torch_special.i1)
 def _zero_outside(name: str, function: Function) -> Function:
     """torch's derivative is nan outside of the domain, also where it is multiplied by zero.
 
-    Inside a forward derivative of a forward derivative, where torch leaves rules out, torch's own derivative has to do.
+    A nested forward derivative uses the torch derivative, because torch ignores rules there.
     """
 
     def call(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What the benchmark measures: functions written with an engine's own namespace, at several sizes."""
+"""The cells of the benchmark: functions in the namespace of an engine, at several sizes."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ OTHER_LEAVES = (
 
 
 def chosen(auto: AutoBackend, leaf: Leaf | None = None, cells: Sequence[Cell] = (*CELLS, *OTHER_LEAVES)) -> list[Cell]:
-    """The cells of a kind of leaf, all by default, as far as the engine has such leaves of its own."""
+    """The cells of a kind of leaf, all by default, if the engine has its own arrays for them."""
     yardstick = yardsticks.find(auto.name)
     native = yardstick is not None and yardstick.native is not None
     return [cell for cell in cells if leaf in (None, cell.leaf) and (cell.leaf != "native" or native)]

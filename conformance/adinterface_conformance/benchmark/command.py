@@ -23,7 +23,7 @@ Row = tuple[Cell, AutoBackend, str, int, Way]
 
 
 def backends() -> list[AutoBackend]:
-    """The built-in backends whose engine is installed. Differences are the plain ones, as by hand: two evaluations a number."""
+    """The built-in backends whose engine is installed. Differences take two evaluations a number, as by hand."""
     found: list[AutoBackend] = []
     for cls in BUILT_IN:
         auto = AutoFiniteDifferences(method="central") if cls is AutoFiniteDifferences else cls()
@@ -90,7 +90,7 @@ def wanted(options: argparse.Namespace, cells: Callable[[AutoBackend], Iterable[
 def measured(
     rows: Iterable[Row], options: argparse.Namespace, finish: Callable[[Row, Timing], Timing] = lambda row, timing: timing
 ) -> list[Timing]:
-    """Measure these, print the table, and write JSON if asked. finish: adds to a timing before it is printed."""
+    """Measure these cells, print the table, and write JSON if asked. finish: adds to a timing before it is printed."""
     timings: list[Timing] = []
     print(HEAD)
     for each in rows:

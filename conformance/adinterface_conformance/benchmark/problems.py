@@ -1,4 +1,4 @@
-"""The functions that the benchmark differentiates, written with an engine's own namespace, and where."""
+"""The functions that the benchmark differentiates, in the namespace of an engine, and their arguments."""
 
 from __future__ import annotations
 

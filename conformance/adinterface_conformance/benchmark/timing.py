@@ -1,4 +1,4 @@
-"""How long a call takes compared with hand-written code: both run interleaved, and a ratio is the median over pairs of runs."""
+"""The time of a call relative to hand-written code. Both run interleaved; the ratio is the median over pairs of runs."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Calls:
         return with_back
 
     def _waiting(self, call: Call) -> Call:
-        """The same for the engine's own results, which some engines return before they are there."""
+        """The same for engine arrays, which some engines return before they are computed."""
         wait = None if self.yardstick is None or self.cell.leaf not in ("native", "module") else self.yardstick.wait
         return call if wait is None else lambda: wait(call())
 

@@ -1,4 +1,5 @@
-"""Random programs, differentiated by every operator on every engine, judged by differences of 64 bits and by one another.
+"""Random programs, differentiated by every operator on every engine, compared with extended-precision differences and among
+engines.
 
-A scenario is written by hand; a fuzzer finds the rest. `python -m adinterface_conformance fuzz --minutes 5 --seed 1`.
+It finds errors that hand-written scenarios miss. `python -m adinterface_conformance fuzz --minutes 5 --seed 1`.
 """

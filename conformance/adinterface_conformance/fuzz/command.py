@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance fuzz`: random programs, for as long as one likes."""
+"""`python -m adinterface_conformance fuzz`: random programs, for a given time or number."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def main(argv: Sequence[str]) -> int:
 
 
 def backends_of(options: argparse.Namespace) -> list[AutoBackend]:
-    """The backends that are named, else all that are installed. Raises ValueError for what is no backend."""
+    """The named backends, by default all that are installed. Raises ValueError for a value that is no backend."""
     return [backend_from(text) for text in options.backend] or installed_backends()
 
 
 def seconds_of(options: argparse.Namespace) -> float | None:
-    """For how long to go on; None if a number of programs is all that was asked for."""
+    """The time limit; None if only a number of programs was given."""
     return None if options.programs is not None and options.minutes is None else 60 * (options.minutes or 1.0)
 
 
 @contextmanager
 def shown(options: argparse.Namespace, known: int = 0) -> Iterator[Callable[[Fuzzing], None]]:
-    """To be told of all that has come of a run so far: show how far it is, and each failure beyond those known."""
+    """Show the progress of a run, and each failure that is not known. Takes the state of the run."""
     start, total = time.monotonic(), options.programs
     with progress(seconds_of(options) if total is None else total) as update:
 
@@ -64,7 +64,7 @@ def shown(options: argparse.Namespace, known: int = 0) -> Iterator[Callable[[Fuz
 
 
 def finished(done: Fuzzing, options: argparse.Namespace) -> int:
-    """Print the report, and write it to the file that is named. Returns the exit status."""
+    """Print the report, and write it to the named file. Returns the exit status."""
     if options.output is not None:
         options.output.write_text(report(done), encoding="utf-8")
     print(report(done), end="")

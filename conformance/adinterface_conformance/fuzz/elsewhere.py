@@ -1,6 +1,6 @@
-"""What a prepared call is made for before it is asked: the same program with other numbers and other static values.
+"""Other numbers and static values, for which a call is prepared before it is tested.
 
-A call that remembers the numbers, the branch or the static values that it was made for then answers wrongly.
+A call that wrongly keeps the numbers, the branch or the static values of its preparation then fails.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Elsewhere(NamedTuple):
 
 
 def elsewhere(program: Program, seed: int) -> Elsewhere:
-    """The first choice for which the program runs. seed: whether static values, switches or both are others."""
+    """The first choice for which the program runs. seed: decides whether static values, switches or both change."""
     f = program.function(reference_namespace, **reference_names())
     first = int(np.random.default_rng(seed).integers(3))
     for turn, turns in ((turned, False), (_kept, True), (turned, True))[first:] + ((turned, False), (_kept, False)):
@@ -68,7 +68,7 @@ def _runs(there: Elsewhere, f: Callable[..., Any]) -> bool:
 
 
 def turned(value: Any) -> Any:
-    """Another static value of the same type; a Switch is turned where it stands, by `switched`."""
+    """Another static value of the same type; a Switch is changed in place, by `switched`."""
     if type(value) is bool:
         return not value
     if type(value) is int:

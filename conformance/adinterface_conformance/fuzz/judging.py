@@ -1,4 +1,4 @@
-"""What is wrong with the results of a trial: against the reference along random directions, and against another engine."""
+"""Compares the results of a trial with the reference along random directions, and with another engine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Comparison = Callable[[], None]
 
 
 class Finding(NamedTuple):
-    """Something that is wrong: in which respect, by a word that survives cutting the program down, and in full."""
+    """An error: its kind, by a word that stays the same while the program shrinks, and its description."""
 
     kind: str
     message: str
@@ -44,9 +44,9 @@ class Finding(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What became of a trial on a backend: what is wrong, how many comparisons there were, and the results by part.
+    """The outcome of a trial on a backend: the errors, the number of comparisons, and the results by part.
 
-    refused: an error that is as documented came instead of results, or a warning that they are not exact.
+    refused: the call raised a documented error, or warned that results are not exact.
     """
 
     findings: list[Finding]
@@ -58,7 +58,7 @@ class Judgement(NamedTuple):
 def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judgement:
     """Call the operator and compare. other: the results of an engine to compare with, number by number.
 
-    Raises NotSmooth where the reference itself is not to be trusted, TypeError for a part that it cannot compare.
+    Raises NotSmooth where the reference is not reliable, TypeError for a part that it cannot compare.
     """
     try:
         case = trial.case(call)
@@ -104,7 +104,7 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
 
 
 def _documented(error: Exception, trial: Trial, call: Call) -> bool:
-    """Whether a refusal is right: what it names cannot be differentiated, or not exactly, there."""
+    """Whether a refusal is right: the engine cannot differentiate the named function there, or not exactly."""
     if isinstance(error, PrecisionError):  # differences that say that they cannot, and engines without the dtype
         return not _exact(call) or _lacks_a_dtype(trial, call)
     if isinstance(error, ConversionError):  # an engine without rules, and code outside of it
@@ -167,7 +167,7 @@ def _dtypes(trial: Trial) -> list[str]:
 
 
 def _comparisons(trial: Trial, case: Case, part: str, got: Any, models: Models, allowed: float) -> Iterator[Comparison]:
-    """A part, compared with f along two random directions, or along those that its operator takes."""
+    """Compares a part with f along two random directions, or along the directions of the call."""
     if part == "value":
         yield lambda: _same_value(trial.value, got, max(allowed if allowed > 1e-6 else 1e-11, 1e-11))
         return

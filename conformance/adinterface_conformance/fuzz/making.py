@@ -1,4 +1,4 @@
-"""Random programs: arguments of any structure, and statements that suit what is there already."""
+"""Random programs: arguments of any structure, and statements that fit the values before them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ THEMES: dict[Theme, tuple[Rule, ...]] = {"plain": (), "static": STATIC, "capture
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a program is made for: what it returns; whether one argument alone is differentiated, is a number, is all real."""
+    """The requirements on a program: its result; whether one argument alone is differentiated, is a number, is all real."""
 
     form: ResultForm
     one: bool = False
@@ -94,7 +94,7 @@ def program(rng: np.random.Generator, wanted: Wanted) -> Program:
 
 
 def _with_its_like(rng: np.random.Generator, arg: Any, arguments: Arguments) -> Any:
-    """The first argument with one more leaf like its first: what a rule captures must be like what it is given."""
+    """The first argument with one more leaf like its first: a rule needs a captured array like its argument."""
     like = [x for path, x in zip(arguments.paths, arguments.point) if path.startswith("args[0]")]
     return {"x": arg, "y": numbers(rng, like[0].shape, like[0].dtype.name)} if like else arg
 
@@ -181,7 +181,7 @@ def _child(rng: np.random.Generator, dtype: str, depth: int) -> Any:
 
 
 class Scope:
-    """What a program has so far, and its values, computed as the reference computes them."""
+    """The statements of a program so far, and its values, computed like the reference."""
 
     def __init__(self, program: Program):
         self.program = program
@@ -198,7 +198,7 @@ class Scope:
             self.known[name] = value
 
     def value(self, text: str) -> Any:
-        """What an expression, or a statement that defines `{n}`, gives. Raises whatever it raises."""
+        """The value of an expression, or of a statement that defines `{n}`. Raises its errors."""
         return eval(text, dict(self.values))
 
     def run(self, statement: Statement) -> Any:
@@ -210,7 +210,7 @@ class Scope:
 
 
 def suitable(value: Any) -> bool:
-    """Whether a value may stand in a program: an array of numbers that are neither large nor infinite."""
+    """Whether a value may be used in a program: an array of finite and moderate numbers."""
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in "fc":
         return False
     return bool(np.all(np.isfinite(value)) and np.max(np.abs(value), initial=0.0) < LARGEST and value.size <= 64)

@@ -19,7 +19,7 @@ class Layer:
 
 
 class Switch:
-    """A setting that its owner may turn: nothing but an integer, and so a static value whose contents decide."""
+    """A mutable setting with one integer: a static value that is compared by its contents."""
 
     def __init__(self, power: int):
         self.power = power

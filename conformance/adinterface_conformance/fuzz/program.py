@@ -1,4 +1,4 @@
-"""A program: statements over the leaves of its arguments, as data that can be written down, run, and cut down."""
+"""A program: statements over the leaves of its arguments, as data that can be written, run and shrunk."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class Statement:
 class Program:
     """A function of some arguments and keywords.
 
-    args, kwargs: values as a caller would pass them, with NumPy leaves. results: the expressions that it returns, added up
-    if it returns a scalar; of an `auxiliary` one the last is what is auxiliary. deep: it is NumPy code, which runs as a copy.
+    args, kwargs: values as a caller passes them, with NumPy leaves. results: the expressions that it returns, or adds for a
+    scalar; if `auxiliary`, the last is auxiliary. deep: it is NumPy code, which runs as a copy.
     """
 
     args: tuple[Any, ...]
@@ -112,7 +112,7 @@ class Program:
         return f'{{"first": {results[0]}, "rest": [{", ".join(results[1:])}]}}'
 
     def function(self, array_namespace: Callable[..., Any], **names: Any) -> Callable[..., Any]:
-        """The function, with this `array_namespace`, and other names than those of NAMES where they are given."""
+        """The function, with this `array_namespace`, and other values for the given names of NAMES."""
         source, name = self.source(), f"<fuzz {next(_numbers)}>"
         scope: dict[str, Any] = {**NAMES, **names, "array_namespace": array_namespace}
         exec(compile(source, name, "exec"), scope)

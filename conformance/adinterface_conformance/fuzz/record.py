@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Failure:
-    """One way to fail: the first program that did, cut down, and how often it was met."""
+    """One kind of failure: its first program, shrunk, and its number of occurrences."""
 
     backend: str
     operator: str
@@ -24,7 +24,7 @@ class Failure:
     count: int = 1
 
     def explains(self, backend: str, operator: str, kind: str, words: str, rules: Set[str]) -> bool:
-        """Whether another failure is this one once more, as far as one can tell without cutting it down."""
+        """Whether another failure is probably the same one, without shrinking it."""
         alike = self.backend == backend and self.kind == kind and self.words == words
         return alike and self.rules <= rules and (bool(self.rules or self.words) or self.operator == operator)
 

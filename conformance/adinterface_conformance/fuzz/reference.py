@@ -1,6 +1,6 @@
-"""What a derivative should be: differences of the eighth order in NumPy's long double, along a direction.
+"""The reference derivative: differences of the eighth order in NumPy long double, along a direction.
 
-On x86 that has 64 bits, so that the differences are right to about 1e-14 where f is smooth. Those of the sixth order tell
+On x86 its mantissa has 64 bits, so the differences are right to about 1e-14 where f is smooth. The sixth order shows
 whether it is.
 """
 
@@ -28,7 +28,7 @@ _STEP = np.longdouble(2) ** -8
 
 
 class NotSmooth(Exception):
-    """Differences of two orders differ: there is a kink nearby, or f bends too much."""
+    """Differences of two orders disagree: there is a kink nearby, or high derivatives are too large."""
 
 
 def long(x: Any) -> Any:
@@ -103,7 +103,7 @@ def _either(pred: Any, true_function: Any, false_function: Any, *operands: Any) 
 
 
 def _of_the_host(name: str, raises: type[Exception], allowed: Callable[[Any], bool]) -> Callable[[Any], Any]:
-    """A function of `math` that raises where Python's does; of a long double it has all the digits that there are."""
+    """A function of `math` that raises the errors of Python, and computes long doubles in full precision."""
 
     def function(x: Any) -> Any:
         if not allowed(x):
@@ -173,7 +173,7 @@ def _outer(x: Any, y: Any) -> Any:
 
 
 def _eliminated(matrix: Any, right: Any) -> tuple[Any, Any, Any]:
-    """Gauss and Jordan: the determinant, and what became of the right side."""
+    """Gauss-Jordan elimination: the determinant and the solution."""
     a, b, determinant = np.array(matrix), np.array(right), matrix.dtype.type(1)
     for n in range(len(a)):
         pivot = n + int(np.argmax(np.abs(a[n:, n])))

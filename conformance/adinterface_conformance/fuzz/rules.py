@@ -1,6 +1,6 @@
-"""What statements a random program is made of: lines with holes, and where they may stand.
+"""The statements of random programs: lines with placeholders, and conditions for their use.
 
-A condition keeps f away from its kinks and poles: there engines may differ, and differences say nothing.
+The conditions keep f away from kinks and poles, where engines may differ and differences fail.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _same_shape(x: Any, y: Any) -> bool:
 
 
 def _alike(x: Any, y: Any) -> bool:
-    """One shape and one dtype, as a rule's cotangents and a loop's values must have them."""
+    """One shape and one dtype, as the cotangents of a rule and the values of a loop need."""
     return bool(np.shape(x) == np.shape(y)) and np.asarray(x).dtype == np.asarray(y).dtype
 
 

@@ -45,10 +45,10 @@ def fuzz(
     known: Sequence[Failure] = (),
     seen: Callable[[Fuzzing], None] = lambda fuzzing: None,
 ) -> Fuzzing:
-    """Try programs until so many are done, or for so long; the same seed makes the same ones, in the same order.
+    """Try a number of programs, or for some time. The same seed makes the same programs in the same order.
 
-    start: the number of the first program. operators: how many a program is tried with. share: an engine that compiles takes
-    part in one program of so many. known: failures that are counted, and not cut down again. seen: is called after each
+    start: the number of the first program. operators: the number of operators for each program. share: an engine that
+    compiles runs one program of so many. known: failures that are counted and not shrunk again. seen: called after each
     program.
     """
     for backend in backends:
@@ -85,7 +85,7 @@ def _try(fuzzing: Fuzzing, number: int, backends: Sequence[AutoBackend]) -> None
 
 
 def drawn(seed: int, number: int, operators: int = OPERATORS) -> tuple[Program, list[Trial]]:
-    """A program, and the operators that it is tried with. How many these are does not change the program."""
+    """A program and its operators. Their number does not change the program."""
     rng = np.random.default_rng([seed, number])
     lead = operations()[int(rng.integers(len(operations())))]
     # Drawn apart, so that a plain program stays what it is when there are other themes.
@@ -134,7 +134,7 @@ def _compiles(backend: AutoBackend) -> bool:
 
 
 def calls(seed: int, number: int, trial: Trial, backends: Sequence[AutoBackend], share: int = SHARE) -> Iterator[Call]:
-    """A call for each backend; one that compiles takes part in one program of `share`. The other backends do not matter."""
+    """A call for each backend, independent of the others. A compiling one runs one program of `share`."""
     operation = zlib.crc32(trial.operation.name.encode())
     for backend in backends:
         draws = np.random.default_rng([seed, number, operation, zlib.crc32(backend.name.encode())]).random(3)

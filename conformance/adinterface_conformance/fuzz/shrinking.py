@@ -1,4 +1,4 @@
-"""A failing program cut down to a few lines: everything is left out, or made plainer, without which it still fails."""
+"""Shrinks a failing program to a few lines: removes or simplifies parts while it still fails."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECONDS = 30.0
 
 
 def shrunk(program: Program, call: Call, fails: Fails) -> tuple[Program, Call]:
-    """The least program, and the plainest call, found for which `fails` still holds."""
+    """The smallest program and the simplest call for which `fails` still holds."""
     deadline = time.monotonic() + SECONDS
     progress = True
     while progress and time.monotonic() < deadline:

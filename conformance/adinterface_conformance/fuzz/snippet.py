@@ -49,7 +49,7 @@ def written_backend(backend: AutoBackend) -> str:
 
 
 def snippet(trial: Trial, call: Call, messages: list[str]) -> str:
-    """The text: imports, f, the call, and in comments what is wrong with what it prints."""
+    """The text: imports, f, the call, and comments on the errors in the results."""
     operator, backend = trial.operation.name, written_backend(call.backend)
     native = call.native and native_library(call.backend) is not None
 

@@ -1,4 +1,4 @@
-"""A trial: one operator on one program at one point, and everything that a call of it needs. Any backend may be tried."""
+"""A trial: one operator on one program at one point, with all arguments of a call, for any backend."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Call:
 class Trial:
     """One operator on one program.
 
-    seed: what the directions are drawn from. shared: what several operators on one program have in common.
+    seed: decides the directions. shared: values that several operators on one program share.
     """
 
     def __init__(
@@ -104,20 +104,20 @@ class Trial:
 
     @property
     def elsewhere(self) -> Elsewhere:
-        """The program with what a prepared call is made for: other numbers, other static values."""
+        """The program with the other numbers and static values for which a call is prepared."""
         if "elsewhere" not in self.known:
             self.known["elsewhere"] = elsewhere(self.program, self.seed)
         return self.known["elsewhere"]  # type: ignore[no-any-return]
 
     def given(self, program: Program, native: Callable[[Any], Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """What f is differentiated by, with the direction that an operator takes among it."""
+        """The arguments of the operator, including a direction that it takes."""
         args = tuple([native(arg) for arg in program.args])
         if self.operation.directions == "second argument":
             args = (args[0], self.tangents[0], *args[1:])
         return args, {name: native(value) for name, value in program.kwargs.items()}
 
     def scenario(self, native: Callable[[Any], Any] = lambda value: value) -> Scenario:
-        """The trial as the kit's checks know it."""
+        """The trial as a case for the checks."""
         args, kwargs = self.given(self.program, native)
         maps = "back" in self.operation.forms, "push" in self.operation.forms or self.operation.directions == "second tuple"
         return Scenario(
@@ -132,7 +132,7 @@ class Trial:
 
 
 class Tried(Case):
-    """A case whose one call may be prepared; nothing of the state around it is looked at."""
+    """A case whose one call may be prepared. Global state is not checked."""
 
     def __init__(self, trial: Trial, call: Call, native: Callable[[Any], Any]):
         super().__init__(trial.scenario(native), call.backend)
@@ -155,7 +155,7 @@ class Tried(Case):
         return self.parts(self.apply(lambda f, backend, *args, **kwargs: fast(*args, **kwargs), self.scenario.f))
 
     def prepared(self) -> Callable[..., Any]:
-        """The prepared call, made and called for other numbers and static values: what it remembers of them is found out."""
+        """The prepared call, after a call with other numbers and static values, which it must not remember."""
         args, kwargs = self.elsewhere()
         with switched(self._trial.elsewhere):
             fast = adinterface.prepare(self.scenario.operator, self.scenario.f, self.backend, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""The scenarios, as data: what each engine is asked, and the answer where a formula gives it."""
+"""The scenarios, as data: the calls, and the results where there is a formula."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""From a function and its closed forms to one scenario for each operator that has something to say about it.
+"""Makes scenarios from a function and its closed forms, one for each operator that applies.
 
-What `expected` holds: all that the operator returns. Where it returns a function that is what the function gives:
-`(value, back(seed))` for `pullback`, `(value, push(*tangents))` for `linearize`.
+`expected` is the whole result. For an operator that returns a function, it contains the result of that function: `(value,
+back(seed))` for `pullback`, `(value, push(*tangents))` for `linearize`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def scenario(
     tags: Iterable[str] = (),
     **rest: Any,
 ) -> Scenario:
-    """A Scenario whose second order is tagged; a plain tuple replaces the operator's named one."""
+    """A Scenario, tagged if second-order; a plain tuple may replace the named one of the operator."""
     operation = OPERATIONS[operator]
     if operation.result is not None and not gives_map(operation) and type(expected) is tuple:
         expected = operation.result._make(expected)  # type: ignore[attr-defined]

@@ -28,7 +28,7 @@ def _covariance(weight: Any) -> Any:
 
 
 def _solution(matrix: Any) -> Any:
-    """With one column: for a stack of vectors engines and the standard do not agree."""
+    """With one column, because engines and the standard disagree on a stack of vectors."""
     xp = array_namespace(matrix)
     return xp.linalg.solve(matrix, xp.asarray(_B[:, None]))[:, 0]
 

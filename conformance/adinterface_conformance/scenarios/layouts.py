@@ -1,4 +1,4 @@
-"""What is met more rarely: half precision, single complex numbers, other byte orders, NumPy's scalars, and many numbers."""
+"""Rare arguments: half precision, single-precision complex, other byte orders, NumPy scalars, and large arrays."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _ARRAYS: dict[str, tuple[np.dtype[Any], set[str], float]] = {
 
 
 def _of_dtype(name: str, dtype: np.dtype[Any], tags: set[str], rtol: float) -> Iterator[Scenario]:
-    """A result like a leaf has the leaf's byte order, any other the machine's own."""
+    """A result like a leaf has the byte order of the leaf; other results have the native one."""
     x, own = some(3).astype(dtype), dtype.newbyteorder("=")
     exact, v = x.astype("float64"), signed(3, seed=9).astype(dtype)
     total, slope = np.asarray(np.sum(exact**3), own), (3 * exact**2).astype(dtype)

@@ -54,7 +54,7 @@ def horner(coefficients: Any, x: Any) -> Any:
 
 
 def compound(model: Any, rates: Any) -> Any:
-    """A tree goes round: what an account holds, what it paid, and how many years it is open."""
+    """The carry is a tree: the balance of an account, its interest, and its age in years."""
 
     def year(account: Any, rate: Any) -> tuple[Any, Any]:
         interest = account["held"] * rate

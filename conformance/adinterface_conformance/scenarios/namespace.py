@@ -1,6 +1,6 @@
 """Every function of the Array API standard as scenarios: are the values those of NumPy, and the derivatives right?
 
-They are judged by the laws alone. Several scenarios share the name of their function, which known failures refer to.
+Only the laws are checked. Several scenarios share the name of their function, which known failures refer to.
 """
 
 from __future__ import annotations

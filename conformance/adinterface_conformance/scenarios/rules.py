@@ -1,4 +1,4 @@
-"""Functions with derivatives of their own, values that are ignored, and functions that another backend differentiates."""
+"""Functions with user-defined derivatives, ignored values, and functions that another backend differentiates."""
 
 from __future__ import annotations
 

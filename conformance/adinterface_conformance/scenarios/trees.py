@@ -1,4 +1,4 @@
-"""Arguments and values that are trees: what has a gradient, what passes through, and where it comes back."""
+"""Arguments and values that are trees: leaves with a gradient, static values, and their places in the result."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What good users write with an engine alone: the yardsticks of the benchmark, a module for each engine.
+"""The yardsticks of the benchmark: good code for one engine without this package, a module for each engine.
 
-This is the one folder of the package that imports engines, since the judge of what a call costs has to use the engine
-without us. A module is found by the `name` of the backend value; another package's engine has none and is timed alone.
+Only this folder of the package imports engines, which it must call directly. The `name` of a backend value is the name of
+its module. Engines of other packages have none and are timed alone.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Yardstick(Protocol):
 
     @property
     def wait(self) -> Callable[[Any], Any] | None:
-        """Waits until a result of the engine's own arrays is there, and returns it; None if no call returns before."""
+        """Waits until a result of engine arrays is computed, and returns it. None if calls return computed results."""
 
     def transform(self, leaf: Leaf, operator: str, f: Function, prepared: bool) -> Function | None:
         """The operator as a function of x and constants; None if it is not written by hand.
 
-        After x comes a tangent of x for `hvp` and `pushforward`, a cotangent of f(x) for `pullback`, whose `back` is
-        called once. leaf: what x is made of. prepared: what can be done before the first call is.
+        `hvp` and `pushforward` take a tangent after x; `pullback` takes a cotangent, and calls `back` once. leaf: the kind
+        of arrays in x. prepared: do all possible work before the first call.
         """
 
 

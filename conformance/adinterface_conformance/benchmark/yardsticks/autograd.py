@@ -20,7 +20,7 @@ wait: Callable[[Any], Any] | None = None
 
 
 def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
-    """autograd's own operator; there is nothing to prepare, but that it need not be made in each call."""
+    """The autograd operator. Preparation only saves making it in each call."""
     make = _TRANSFORMS.get(operator)
     if make is None:
         return None

@@ -1,4 +1,4 @@
-"""What a good user writes with JAX alone: its own operators, jitted where there is time to prepare."""
+"""Good code with JAX alone: its operators, jitted if prepared."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ wait: Callable[[Any], Any] | None = jax.block_until_ready
 
 
 def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
-    """JAX's own operator on its own arrays, jitted if prepared; on NumPy arrays in their precision, NumPy in and out."""
+    """The JAX operator on JAX arrays, jitted if prepared; on NumPy arrays in their precision, with NumPy results."""
     make = _TRANSFORMS.get(operator)
     if make is None:
         return None

@@ -1,4 +1,4 @@
-"""What a good user writes with torch alone: `torch.autograd.grad`, on whatever leaves there are."""
+"""Good code with torch alone: `torch.autograd.grad` on all leaves."""
 
 from __future__ import annotations
 

@@ -83,8 +83,8 @@ class _Value:
         self.numbers = numbers
 
 
-def fixed(x: Any, library: Library) -> Any:
-    """An array without a derivative, as an evaluation of differences must see it."""
+def fixed_value(x: Any, library: Library) -> Any:
+    """An array without a derivative, with the value that an evaluation of differences must use."""
     hold: Hold | None = now().hold
     if hold is None:
         return x
@@ -193,4 +193,4 @@ def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] 
     return Holding(function, Hold(function.alone, leaves, aside))
 
 
-__all__ = ["Around", "Hold", "Holding", "fixed", "hold_on", "holding", "let_go"]
+__all__ = ["Around", "Hold", "Holding", "fixed_value", "hold_on", "holding", "let_go"]

@@ -12,7 +12,7 @@ import numpy as np
 from ..contract.auto import BUILT_IN
 from ..contract.backend import Backend
 from ..contract.errors import ConversionError
-from ..contract.library import NUMPY, PYTHON, Enter, Leave, LeaveAll, Library, as_it_is
+from ..contract.library import NUMPY, PYTHON, Enter, Leave, LeaveAll, Library, as_it_is, complex_of
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
 _PLAIN = frozenset(
@@ -165,6 +165,16 @@ def entering_compiled(backend: Backend, slot: Slot, example: Any, dtype: str | N
     if plain and backend.device is None and (dtype is None or dtype == slot.dtype) and not narrowed:
         return _copied if copy else as_it_is
     return entering(backend, slot, example, dtype, copy=copy)
+
+
+def number_of(real: str) -> Enter:
+    """Numbers of Python as NumPy's, in this precision: a compiler of arrays alone would choose one itself."""
+
+    def enter(value: Any, taken: set[int]) -> Any:
+        kept = {float: real, complex: complex_of(real)}.get(type(value))
+        return value if kept is None else np.dtype(kept).type(value)
+
+    return enter
 
 
 def _copied(value: Any, taken: set[int]) -> Any:

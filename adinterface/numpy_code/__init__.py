@@ -120,7 +120,7 @@ def _wrapped(leaf: Leaf, writing: bool) -> Any:
     if leaf.library is NUMPY:
         return leaf.value
     array = NumpyArray(leaf.value, engine_of(leaf.library))
-    if array._array.shape or _is_one_of(leaf.value, now().arrays):
+    if array.ndim or _is_one_of(leaf.value, now().arrays):
         array._origin = ARGUMENT
     elif _is_one_of(leaf.value, now().python_numbers):
         array._origin = OF_PYTHON

@@ -269,13 +269,13 @@ class NumpyArray(Storage):
         Flat(self)[:] = values
 
     def __len__(self) -> int:
-        if not self._array.shape:
+        if not self.ndim:
             raise TypeError("len() of unsized object")
         length: int = self._array.shape[0]
         return length
 
     def __iter__(self) -> Iterator[Any]:
-        if not self._array.shape:
+        if not self.ndim:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(len(self)))
 
@@ -305,14 +305,14 @@ class NumpyArray(Storage):
             index = unwrap(index if active() is None else decided(index), None, None)
         item = _new(NumpyArray)
         try:
-            item._array = array = self._array[index] if basic and takes_natively else engine.getitem(self._array, index)
+            item._array = self._array[index] if basic and takes_natively else engine.getitem(self._array, index)
         except (IndexError, TypeError, RuntimeError) as error:
             if any(numbers_unknown(part, engine) for part in (index if type(index) is tuple else (index,))):
                 note_unknown(error)
             raise
         item._engine = engine
         item._origin = item._view = item._views = None
-        if (basic and view) or (array.shape if basic else _may_view(index, array.shape)):
+        if (basic and view) or (item.ndim if basic else _may_view(index, item.ndim)):
             item._view = Indexed(self, index)
             views = self._views
             if views is None or views() is None:
@@ -343,8 +343,8 @@ class NumpyArray(Storage):
         copied = self.__copy__()
         if is_number(self):
             return copied
-        if order in ("C", "F") or not self._array.shape:
-            axes = in_order(len(self._array.shape))
+        if order in ("C", "F") or not self.ndim:
+            axes = in_order(self.ndim)
             copied._origin = axes if order == "C" else axes[::-1]
         return copied
 
@@ -383,7 +383,7 @@ class NumpyArray(Storage):
         return self._whole(int)
 
     def __hash__(self) -> int:
-        if self.dtype.kind not in "iub" or self._array.shape:
+        if self.dtype.kind not in "iub" or self.ndim:
             raise TypeError("unhashable type: 'NumpyArray'")
         return hash(self._whole(int))
 
@@ -441,7 +441,7 @@ class NumpyArray(Storage):
         if not copy and target == self.dtype:
             return self  # as in NumPy: a write such as `x += y` also changes the other
         converted = wrap(self._engine.functions[np.astype](self._array, target.name), self._engine)
-        return converted if self._array.shape or is_number(self) else of_no_axes(converted)
+        return converted if self.ndim or is_number(self) else of_no_axes(converted)
 
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
         lengths = shape[0] if len(shape) == 1 else shape
@@ -613,9 +613,9 @@ def decided(x: Any) -> Any:
     return decisions.numbers(x._array, x._engine.library)[()]
 
 
-def _may_view(index: Any, shape: Any) -> bool:
-    """Whether an index may make a view, of that shape: one without lists and arrays, whose result is not a number."""
-    no_number = bool(shape)
+def _may_view(index: Any, ndim: int) -> bool:
+    """Whether an index may make a view of `ndim` axes: one without lists and arrays, whose result is not a number."""
+    no_number = ndim > 0
     part: Any
     for part in index if type(index) is tuple else (index,):
         if part is Ellipsis:
@@ -632,7 +632,7 @@ def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
     places = [n for n, value in enumerate(args) if isinstance(value, Storage)]
     if type(result) is NumpyArray:
         source = args[places[0]] if places else None
-        if not result._array.shape and (function in NUMBERS or (type(source) is NumpyArray and is_number(source))):
+        if not result.ndim and (function in NUMBERS or (type(source) is NumpyArray and is_number(source))):
             return of_no_axes(result) if function in MAKING_ARRAYS else result
         if places and result is not args[places[0]]:
             note_view(result, function, args, places[0], kwargs, None)
@@ -783,7 +783,7 @@ def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
     operator = binary(ufunc)
 
     def operate(self: NumpyArray, other: Any) -> Any:
-        shape = self._array.shape
+        shape = self.shape
         if not shape and is_number(self):
             return operator(self, other)  # NumPy's reductions and indexing return a number, which it does not change either
         root, numbers = writable(self)
@@ -793,7 +793,7 @@ def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
         if type(result) is not NumpyArray:  # a number, where an engine has such
             self[...] = result
             return self
-        if result._array.shape != shape:
+        if result.shape != shape:
             raise ValueError(
                 f"non-broadcastable output operand with shape {self.shape} doesn't match the broadcast shape {result.shape}"
             )

@@ -33,4 +33,4 @@ _LETTERS = {"C": "c_contiguous", "F": "f_contiguous", "W": "writeable", "O": "ow
 
 
 def flags_of(x: Storage) -> Flags:
-    return Flags(x._origin is not ARGUMENT and x._origin is not CAPTURED, f_contiguous=len(x._array.shape) < 2)
+    return Flags(x._origin is not ARGUMENT and x._origin is not CAPTURED, f_contiguous=x.ndim < 2)

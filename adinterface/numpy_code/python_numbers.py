@@ -26,7 +26,7 @@ _FAILING: dict[np.ufunc, Callable[[Any, Any], Any]] = {
 
 def python_number(x: Any) -> Any:
     """A 0-d array as a Python number; anything else unchanged."""
-    if type(x) is not NumpyArray or x._array.shape:
+    if type(x) is not NumpyArray or x.ndim:
         return x
     number = NumpyArray(x._array, x._engine)
     number._origin = PYTHON

@@ -57,13 +57,13 @@ MADE = object()
 
 def is_number(x: Storage) -> bool:
     """Whether NumPy would return a number for this engine's array: a computed 0-d result, unless it must be an array."""
-    return not x._array.shape and view_of(x) is None and x._origin in (None, PYTHON)
+    return not x.ndim and view_of(x) is None and x._origin in (None, PYTHON)
 
 
 def view_of(x: Storage) -> View | None:
     """How a view is made from its source; a function that makes views, as np.real, returns a number for a number."""
     view = x._view
-    if type(view) is Applied and view.place is None and view.located is None and not x._array.shape and is_number(view.source):
+    if type(view) is Applied and view.place is None and view.located is None and not x.ndim and is_number(view.source):
         view = x._view = None
     return view
 

@@ -171,7 +171,7 @@ def _write_unknown(x: Any, root: Storage, numbers: Numbers, index: Any, value: A
         return
     target = _unknown_places(root, numbers, index, engine)
     fitting = _fitting(as_native(value, x.dtype, root), tuple(target.shape), engine)
-    if fitting.shape:
+    if fitting.ndim:
         fitting = engine.functions[np.reshape](fitting, (-1,))
     replace_root(root, engine.written_anywhere(root._array, target, fitting))
 

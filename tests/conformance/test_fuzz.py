@@ -16,6 +16,7 @@ from adinterface_conformance.fuzz.nodes import Layer, Pair, Switch
 from adinterface_conformance.fuzz.program import Program, Statement, written
 from adinterface_conformance.fuzz.run import fuzz
 from adinterface_conformance.fuzz.trial import Call, Trial
+from adinterface_jax import JaxBackend
 from backends_table import BACKENDS, assert_tree, each_engine
 
 from adinterface import (
@@ -29,6 +30,7 @@ from adinterface import (
     gradient,
     hvp,
 )
+from adinterface.core.contract.loops import Loops
 from adinterface.tools.facts import operation_of_name
 
 # Right engines -------------------------------------------------------------------------------------------------------
@@ -438,3 +440,19 @@ def test_a_refused_dtype_is_documented_only_where_the_engine_lacks_it(monkeypatc
     monkeypatch.setattr(AutogradBackend, "pullback", refused)
     assert main(["fuzz", "--programs", "8", "--seed", "3", "--backend", "AutoAutograd"]) == 1
     assert "raises PrecisionError" in capsys.readouterr().out
+
+
+def test_an_engine_that_compiles_no_branches_is_not_asked_for_them(monkeypatch):
+    """A prepared call is not tried where code decides by values; `cond` of such an engine refuses, as documented."""
+    caught = first_trial(lambda trial: trial.program.deep and "caught" in trial.program.kinds)
+    branching = first_trial(lambda trial: " cond(xp.sum(" in trial.program.source())
+    assert run.may_prepare(caught, AutoJax())
+    assert not judge(branching, Call(AutoJax(), True)).refused
+    monkeypatch.setattr(JaxBackend, "compile_deciding", lambda self, compute: None)
+    monkeypatch.setattr(type(JaxBackend.libraries[0]), "loops", lambda self: Loops(self))
+    assert not run.may_prepare(caught, AutoJax())
+    assert judge(branching, Call(AutoJax(), True)).refused
+
+
+def first_trial(suits):
+    return next(trial for number in range(3000) for trial in run.drawn(3, number, 1)[1] if suits(trial))

@@ -33,6 +33,8 @@ from adinterface import (
 )
 from adinterface.numpy_code.array import NumpyArray
 from adinterface.numpy_code.names import counts
+from adinterface.numpy_code.python_numbers import is_python_number, python_number
+from adinterface.numpy_code.storage import is_number
 
 ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
@@ -489,3 +491,18 @@ INDICES = {
 def test_arrays_beside_an_ellipsis_index_as_numpys(index, shape, backend):
     x = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
     assert_same_jacobian(lambda x: x[index], backend, x)
+
+
+def test_a_shape_without_axes_need_not_be_false():
+    """As in TensorFlow, where it is an object that is always true."""
+
+    class Shape(tuple):
+        def __bool__(self):
+            return True
+
+    class Tensor:
+        shape = Shape()
+
+    number = NumpyArray(Tensor(), None)
+    assert is_number(number)
+    assert is_python_number(python_number(number))

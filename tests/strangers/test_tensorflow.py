@@ -10,7 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adinterface import BackendError, Each, batched, explain, gradient, hessian, prepare, tree, value_and_gradient
+from adinterface import (
+    BackendError,
+    Constant,
+    Each,
+    batched,
+    explain,
+    gradient,
+    hessian,
+    numpy_function,
+    prepare,
+    tree,
+    value_and_gradient,
+)
 from adinterface.rules.loops import while_loop
 
 tf = pytest.importorskip("tensorflow", reason="TensorFlow is installed by `make strangers` alone")
@@ -94,6 +106,19 @@ def test_operators_of_higher_order_batches_and_threads():
         for n, (result,) in enumerate(threads.map(lambda n: gradient(cubes, BACKEND, n * X), range(20))):
             np.testing.assert_allclose(result, 3 * (n * X) ** 2)
     assert "AutoTensorFlow" in str(explain(gradient, cubes, BACKEND, X))
+
+
+def test_numpy_code_knows_numbers_from_arrays():
+    """The shape of a tensor is never false, that of a 0-d one included."""
+
+    @numpy_function(deep=True)
+    def f(x, d):
+        first = x[0]
+        assert isinstance(first, np.float32)
+        return np.sum(x) * float(d) * first
+
+    x = np.array([0.5, 1.5], np.float32)
+    assert value_and_gradient(f, BACKEND, x, Constant(np.array(2.0, np.float32))).value.dtype == np.float32
 
 
 def test_a_loop_that_the_compiler_cannot_decide_names_the_hook():

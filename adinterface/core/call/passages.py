@@ -12,7 +12,7 @@ import numpy as np
 from ..contract.auto import BUILT_IN
 from ..contract.backend import Backend
 from ..contract.errors import ConversionError
-from ..contract.library import NUMPY, PYTHON, Enter, EnterAll, Leave, LeaveAll, Library, as_it_is
+from ..contract.library import NUMPY, PYTHON, Enter, EnterAll, Leave, LeaveAll, Library, as_it_is, complex_of
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
 _PLAIN = frozenset(
@@ -166,6 +166,12 @@ def entering_compiled(backend: Backend, slot: Slot, example: Any, dtype: str | N
     if plain and backend.device is None and (dtype is None or dtype == slot.dtype) and not narrowed:
         return _copied if copy else as_it_is
     return entering(backend, slot, example, dtype, copy=copy)
+
+
+def number_of(real: str) -> Enter:
+    """Python numbers as NumPy numbers in this precision: a compiler of arrays alone would choose one itself."""
+    names = {float: real, complex: complex_of(real)}
+    return lambda value, taken: np.dtype(names[type(value)]).type(value) if type(value) in names else value
 
 
 def _copied(value: Any, taken: set[int]) -> Any:

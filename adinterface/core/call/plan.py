@@ -54,6 +54,7 @@ from .passages import (
     entering_compiled,
     leaving,
     leaving_all,
+    number_of,
     unless_as_they_are,
 )
 from .signature import Signature
@@ -249,7 +250,8 @@ class Plan:
             return entering_compiled(self.backend, self.slots[n], values[n], dtype, copy=copy, narrowed=narrowed)
 
         active = [way(n, dtype) for n, dtype in zip(self.active, self.dtypes)]
-        return active, [as_it_is if self.slots[n].library is None else way(n, None) for n in self.carried]
+        plain = as_it_is if self.backend.takes_trees else number_of(widest(self.all_dtypes))
+        return active, [plain if self.slots[n].library is None else way(n, None) for n in self.carried]
 
     def _choose_builders(self) -> None:
         #: Whether each argument is one differentiated array, and there are no keywords.

@@ -9,22 +9,7 @@ from .primitives import back_stacked, linearize, pullback, push_stacked, pushfor
 from .second_order import GradientFunction, derivative, hessian, hessian_diagonal, hessian_map, hvp, second_derivative
 
 __all__ = [
-    "GradientFunction",
-    "back_stacked",
-    "derivative",
-    "from_parts",
-    "gradient",
-    "hessian",
-    "hessian_diagonal",
-    "hessian_map",
-    "hvp",
-    "jacobian",
-    "linearize",
-    "note_step",
-    "part_of_columns",
-    "part_of_rows",
-    "pullback",
-    "push_stacked",
-    "pushforward",
+    "GradientFunction", "back_stacked", "derivative", "from_parts", "gradient", "hessian", "hessian_diagonal", "hessian_map",
+    "hvp", "jacobian", "linearize", "note_step", "part_of_columns", "part_of_rows", "pullback", "push_stacked", "pushforward",
     "second_derivative",
-]
+]  # fmt: skip

@@ -164,6 +164,7 @@ uses("asarray", lambda xp, x: xp.asarray(x) * xp.asarray([1.0, 2.0, 3.0, 4.0]), 
 uses("empty", lambda xp, x: x * xp.zeros_like(xp.empty((4,), dtype=xp.float64)), V, kind="flat")
 uses("empty_like", lambda xp, x: xp.zeros_like(xp.empty_like(x)), V, kind="discrete")
 uses("eye", lambda xp, x: x[:, None] * xp.eye(4, 3, k=1, dtype=xp.float64), V)
+uses("eye", lambda xp, x: x[:, None] * xp.eye(4, 0, dtype=xp.float64), V)
 uses("from_dlpack", lambda xp, x: x * xp.from_dlpack(xp.asarray([1.0, 2.0, 3.0, 4.0])), V)
 uses("full", lambda xp, x: x * xp.full((4,), 2.5, dtype=xp.float64), V)
 uses("full_like", lambda xp, x: x * xp.full_like(x, 2.5), V)

@@ -37,7 +37,7 @@ def diff(xp: ModuleType, a: Any, n: int = 1, axis: int = -1, prepend: Any = None
             return []
         value = array(xp, value, a)
         shape = tuple([1 if k == axis else length for k, length in enumerate(a.shape)])
-        return [xp.broadcast_to(value, shape) if not value.shape else value]
+        return [xp.broadcast_to(value, shape) if not value.ndim else value]
 
     parts = promoted(xp, *end(prepend), a, *end(append))
     a = xp.concat(parts, axis=axis) if len(parts) > 1 else a

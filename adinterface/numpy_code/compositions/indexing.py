@@ -49,7 +49,7 @@ def written(xp: ModuleType, x: Array, places: np.ndarray[Any, Any], value: Array
     """x with a value, one or as many, in these places of it, which are counted in C's order and differ from one another."""
     mask = np.zeros(x.shape, dtype=bool)
     mask.reshape(-1)[places] = True
-    if value.shape:
+    if value.ndim:
         source = np.zeros(x.shape, dtype=np.intp)
         source.reshape(-1)[places] = np.arange(len(places))
         value = xp.reshape(xp.take(value, array(xp, source.reshape(-1), x), axis=0), tuple(x.shape))
@@ -61,7 +61,7 @@ def written_anywhere(xp: ModuleType, x: Array, places: Array, value: Array) -> A
     places = flat(xp, places)
     turns = array(xp, np.arange(places.shape[0]), x)
     last = xp.max(xp.where(_here(xp, x, places), turns, xp.full_like(turns, -1)), axis=-1)
-    picked = xp.take(value, xp.maximum(last, xp.zeros_like(last)), axis=0) if value.shape else value
+    picked = xp.take(value, xp.maximum(last, xp.zeros_like(last)), axis=0) if value.ndim else value
     return xp.reshape(xp.where(last >= 0, picked, flat(xp, x)), tuple(x.shape))
 
 
@@ -91,7 +91,7 @@ def take(xp: ModuleType, a: Array, indices: Any, axis: int | None = None, out: A
     a, axis = along(xp, array(xp, a, indices), axis)
     axis = axis % len(a.shape)
     indices = array(xp, indices, a)
-    if not indices.shape and mode == "raise":
+    if not indices.ndim and mode == "raise":
         return a[(slice(None),) * axis + (int(indices), Ellipsis)]
     counted = flat(xp, _counted(xp, cast(xp, indices, "int64"), a.shape[axis], mode))
     result = xp.take(a, counted, axis=axis)

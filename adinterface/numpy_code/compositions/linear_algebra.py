@@ -137,7 +137,7 @@ def lstsq(xp: ModuleType, a: Any, b: Any, rcond: Any = None) -> tuple[Array, Arr
     singular = xp.linalg.svdvals(a)
     rank = cast(xp, xp.sum(cast(xp, singular > cut * singular[0], "int32"), axis=0), "int32")
     squares = xp.sum(_squared(xp, b - xp.matmul(a, solution)), axis=0)
-    squares = squares if squares.shape else squares[None]
+    squares = squares if squares.ndim else squares[None]
     return solution, squares if rows > columns else squares[:0], rank, singular
 
 

@@ -14,7 +14,7 @@ from .products import convolve
 
 def _coefficients(xp: ModuleType, p: Any) -> Array:
     p = array(xp, p)
-    return flat(xp, p) if p.shape else p[None]
+    return flat(xp, p) if p.ndim else p[None]
 
 
 @composition("polyval")
@@ -59,7 +59,7 @@ def polyint(xp: ModuleType, p: Any, m: int = 1, k: Any = None) -> Array:
     p = inexact(xp, _coefficients(xp, p))
     constants = array(xp, 0 if k is None else k, p)
     for n in range(m):
-        constant = constants if not constants.shape else constants[min(n, constants.shape[0] - 1)]
+        constant = constants if not constants.ndim else constants[min(n, constants.shape[0] - 1)]
         powers = cast(xp, array(xp, np.arange(p.shape[0], 0, -1), p), name_of(p))
         p = xp.concat([p / powers, cast(xp, constant, name_of(p))[None]], axis=0)
     return p

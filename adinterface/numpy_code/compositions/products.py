@@ -22,7 +22,7 @@ def matmul(xp: ModuleType, a: Any, b: Any) -> Array:
 @composition("dot")
 def dot(xp: ModuleType, a: Any, b: Any, out: Any = None) -> Array:
     a, b = counted_in_full(xp, a, b)
-    if not a.shape or not b.shape:
+    if not a.ndim or not b.ndim:
         return a * b
     return xp.matmul(a, b) if len(b.shape) <= 2 else xp.tensordot(a, b, axes=((len(a.shape) - 1,), (len(b.shape) - 2,)))
 
@@ -36,7 +36,7 @@ def vdot(xp: ModuleType, a: Any, b: Any) -> Array:
 @composition("inner")
 def inner(xp: ModuleType, a: Any, b: Any) -> Array:
     a, b = counted_in_full(xp, a, b)
-    if not a.shape or not b.shape:
+    if not a.ndim or not b.ndim:
         return a * b
     if len(b.shape) <= 2:
         return xp.matmul(a, b if len(b.shape) == 1 else xp.matrix_transpose(b))

@@ -150,7 +150,7 @@ composition("flipud")(lambda xp, m: flip(xp, m, 0))
 def roll(xp: ModuleType, a: Array, shift: Any, axis: Any = None) -> Array:
     shift = _plain(shift)
     if axis is None:
-        return xp.roll(a, int(np.sum(shift))) if a.shape else a
+        return xp.roll(a, int(np.sum(shift))) if a.ndim else a
     shifts, axes = np.broadcast_arrays(shift, axis)
     return xp.roll(a, tuple(shifts.ravel().tolist()), axis=tuple(axes.ravel().tolist()))
 

@@ -92,7 +92,7 @@ def _observations(xp: ModuleType, m: Any, rowvar: bool) -> Array:
 @composition("corrcoef")
 def corrcoef(xp: ModuleType, x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Array:
     covariance = cov(xp, x, y, rowvar, dtype=dtype)
-    if not covariance.shape:
+    if not covariance.ndim:
         return covariance / covariance
     count = covariance.shape[0]
     variance = gathered(xp, covariance, np.arange(count) * (count + 1) + 1)

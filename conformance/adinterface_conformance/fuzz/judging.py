@@ -111,8 +111,8 @@ def _documented(error: Exception, trial: Trial, call: Call) -> bool:
         return "no way to be told its derivative" in str(error)
     if isinstance(error, AttributeError):  # a function that the engine does not have
         return str(error).startswith("The namespace of ")
-    if isinstance(error, BackendError):  # what the engine is known to get wrong
-        return "/issues/" in str(error)
+    if isinstance(error, BackendError):  # what the engine is known to get wrong, or a branch of which it cannot compile
+        return "/issues/" in str(error) or (call.prepared and "(`Library.loops`)" in str(error))
     if "captured" in trial.program.kinds:  # a constant of the engine in code of the host has a note of the engine
         notes = getattr(error, "__notes__", ())
         refused = isinstance(error, RuleError) or "RuleError: " in str(error)  # the second, where an engine calls back

@@ -9,6 +9,7 @@ from adinterface_jax.backend import JaxBackend
 from adinterface import (
     AutoJax,
     BackendError,
+    Constant,
     Each,
     batched,
     gradient,
@@ -74,6 +75,22 @@ def test_flat_and_nested_results_give_the_same(name, monkeypatch):
     monkeypatch.setattr(Packed, "unpacked", counted)
     assert repr(CALLS[name]()) == repr(nested)
     assert used
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_compiler_of_flat_functions_gets_numpy_numbers(dtype, monkeypatch):
+    """In the precision of the call: the engine would choose one for a Python number, and TensorFlow chooses float32."""
+    seen = []
+
+    def compile(self, compute):
+        return lambda *arrays: (seen.append(arrays), compute(*arrays))[1]
+
+    monkeypatch.setattr(JaxBackend, "takes_trees", False)
+    monkeypatch.setattr(JaxBackend, "compile", compile)
+    prepare(gradient, lambda x, c: x * c["c"] * c["z"].real, AutoJax(), dtype(2.0), Constant({"c": 1.2, "z": 3j}))(
+        dtype(2.0), Constant({"c": 1.2, "z": 3j})
+    )
+    assert [type(x) for x in seen[0][1:]] == [dtype, {np.float32: np.complex64, np.float64: np.complex128}[dtype]]
 
 
 class Compiling:

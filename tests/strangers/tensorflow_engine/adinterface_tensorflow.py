@@ -84,7 +84,8 @@ def svd(x, full_matrices=True):
     return left, values, tf.linalg.adjoint(right)
 
 
-OWN = {"concat": concat, "argsort": argsort, "gather": lambda x, indices, axis: tf.gather(x, indices, axis=axis)}
+OWN = {"concat": concat, "argsort": argsort}  # reshape makes the cotangent of gather dense, which tnp's operators need
+OWN |= {"gather": lambda x, indices, axis: tf.gather(tf.reshape(x, x.shape), indices, axis=axis)}
 OWN |= {"matrix_product": tf.matmul, "transpose": lambda x, axes: tf.transpose(x, axes), "linalg.svd": svd}
 OWN |= {f"linalg.{name}": getattr(tf.linalg, name) for name in ("inv", "det", "eigh")}
 OWN |= {"linalg.cholesky": lambda x, upper=False: tf.linalg.adjoint(tf.linalg.cholesky(x)) if upper else tf.linalg.cholesky(x)}

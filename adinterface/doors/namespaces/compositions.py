@@ -203,6 +203,14 @@ def log1p(xp: Any, x: Any, /) -> Any:
 
 
 @composition
+def exp(xp: Any, x: Any, /) -> Any:
+    if _is_complex(xp, x):
+        return xp.exp(xp.real(x)) * (xp.cos(xp.imag(x)) + 1j * xp.sin(xp.imag(x)))
+    grown = xp.expm1(xp.where(x < 0, -x, x)) + 1.0  # for all x, expm1 would lose the digits of small results
+    return xp.where(x < 0, 1.0 / grown, grown)
+
+
+@composition
 def expm1(xp: Any, x: Any, /) -> Any:
     """Source: Kahan's formula, in Higham, Accuracy and stability of numerical algorithms, 2002, section 1.14.1."""
     u = xp.exp(x)
@@ -235,6 +243,18 @@ def sinh(xp: Any, x: Any, /) -> Any:
 @composition
 def cosh(xp: Any, x: Any, /) -> Any:
     return (xp.exp(x) + xp.exp(-x)) / 2.0
+
+
+@composition
+def sin(xp: Any, x: Any, /) -> Any:
+    t = xp.tan(x / 2.0)
+    return 2.0 * t / (1.0 + t * t)
+
+
+@composition
+def cos(xp: Any, x: Any, /) -> Any:
+    t = xp.tan(x / 2.0)
+    return 2.0 / (1.0 + t * t) - 1.0
 
 
 @composition
@@ -807,6 +827,20 @@ def linalg_matrix_power(xp: Any, x: Any, n: int, /) -> Any:
     half = xp.linalg.matrix_power(x, n // 2) if n > 1 else None
     square = x if half is None else xp.matmul(half, half)
     return xp.matmul(square, x) if n > 1 and n % 2 else square
+
+
+@composition
+def linalg_qr(xp: Any, x: Any, /, *, mode: str = "reduced") -> Any:
+    if mode != "reduced":
+        raise TypeError("linalg.qr: the composition has reduced factors only.")
+    return QRResult(*xp.linalg.reduced_qr(x))
+
+
+@composition
+def linalg_svd(xp: Any, x: Any, /, *, full_matrices: bool = True) -> Any:
+    u, s, vh = xp.linalg.full_svd(x)
+    count = s.shape[-1]
+    return SVDResult(u, s, vh) if full_matrices else SVDResult(u[..., :count], s, vh[..., :count, :])
 
 
 @composition

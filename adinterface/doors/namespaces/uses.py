@@ -56,6 +56,7 @@ for _name, _point in {
 uses("abs", lambda xp, x: xp.abs(x + 2j * x * x), A)
 uses("conj", lambda xp, x: xp.real(xp.conj(x + 1j * x * x) * (2 + 3j)), A)
 uses("exp", lambda xp, x: xp.real(xp.exp(1j * x)), A)
+uses("exp", lambda xp, x: xp.exp(x), np.array([0.0, -40.0]))
 uses("real", lambda xp, x: xp.real((1 + 2j) * x), A)
 uses("imag", lambda xp, x: xp.imag((1 + 2j) * x), A)
 
@@ -234,6 +235,7 @@ for _where in ("", "linalg."):
     uses(_where + "vecdot", lambda xp, x, y, get=_get: xp.real(get(xp, "vecdot")(x * (1 + 2j), y + 0j)), A, ROW)
 
 uses("einsum", lambda xp, x, y: xp.einsum("ij,jk->ik", x, y), A, M)
+uses("einsum", lambda xp, x, y: xp.einsum("ij,ij->i", x, y), A, A[:, :1])
 uses("einsum", lambda xp, x: xp.einsum("ii->i", x), M)
 uses("einsum", lambda xp, x: xp.einsum("ii", x), M)
 uses("einsum", lambda xp, x, y: xp.einsum("...ij,...j->...i", x, y), STACK, ROW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +63,7 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
     try:
         case = trial.case(call)
     except PrecisionError:
-        if not _lacks_a_dtype(trial, call):
+        if not _lacks(call, _dtypes(trial)):
             raise
         return Judgement([], 0, None, refused=True)
     models = {part: laws.models_of(case, part) for part in case.forms}
@@ -106,7 +106,7 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
 def _documented(error: Exception, trial: Trial, call: Call) -> bool:
     """Whether a refusal is right: the engine cannot differentiate the named function there, or not exactly."""
     if isinstance(error, PrecisionError):  # differences that say that they cannot, and engines without the dtype
-        return not _exact(call) or _lacks_a_dtype(trial, call)
+        return not _exact(call) or _lacks(call, _dtypes(trial))
     if isinstance(error, ConversionError):  # an engine without rules, and code outside of it
         return "no way to be told its derivative" in str(error)
     if isinstance(error, AttributeError):  # a function that the engine does not have
@@ -120,13 +120,13 @@ def _documented(error: Exception, trial: Trial, call: Call) -> bool:
     return isinstance(error, NumpyCodeError) and trial.program.deep
 
 
-def _lacks_a_dtype(trial: Trial, call: Call) -> bool:
-    """Whether the engine has no arrays of a dtype of the trial: an empty array of it is refused, too."""
+def _lacks(call: Call, dtypes: Sequence[str]) -> bool:
+    """Whether the engine has no arrays of one of these dtypes: an empty array of it is refused, too."""
     library = native_library(call.backend)
     if library is None:
         return False
     try:
-        for dtype in set(_dtypes(trial)):
+        for dtype in set(dtypes):
             library.asarray(np.zeros(0, dtype))
     except PrecisionError:
         return True
@@ -152,6 +152,8 @@ def _exact(call: Call) -> bool:
 def rtol(trial: Trial, call: Call) -> float:
     """The relative tolerance: by the narrowest dtype that takes part."""
     dtypes = _dtypes(trial)
+    if any("1j" in statement.text for statement in trial.program.statements) and _lacks(call, ["complex128"]):
+        dtypes.append("complex64")
     narrowest = min([np.finfo(dtype).bits for dtype in dtypes], default=64)
     return tolerance(call.backend, trial.operation.order, _EXACT[min(narrowest, 64)], dtypes)
 

@@ -4,29 +4,24 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 import numpy as np
-from adinterface_mlx_functions import DTYPES, KNOWN_FAILURES, OWN, require
+from adinterface_mlx_failures import KNOWN_FAILURES
 
-from adinterface import AutoBackend
-from adinterface.core.contract import Backend, Library, Pullback
+from adinterface.core.contract import AutoBackend, Backend, Library, Pullback, unsupported_dtype
 from adinterface.doors.namespaces import ComposedNamespace
 
 mx.set_default_device(mx.cpu)  # which alone has float64
+DTYPES = {str(dtype).removeprefix("mlx.core."): dtype for dtype in vars(mx).values() if isinstance(dtype, mx.Dtype)}
 
 
 @dataclass(frozen=True)
 class AutoMlx(AutoBackend):
-    """MLX on the processor."""
-
     name = "mlx"
 
 
 class MlxLibrary(Library):
-    """Arrays of MLX, which do not show whether they are traced."""
-
-    name, types, mutable = "mlx", (mx.array,), False
-
-    def dtype(self, x):
-        return str(x.dtype).removeprefix("mlx.core.")
+    name, types, mutable = "mlx", (mx.array,), False  # its arrays do not show whether they are traced
+    dtype = staticmethod(lambda x: str(x.dtype).removeprefix("mlx.core."))
+    namespace = staticmethod(lambda x: NAMESPACE)
 
     def to_numpy(self, x):
         mx.eval(x)  # np.array would evaluate it without letting go of the GIL, for which a thread of MLX may wait
@@ -34,11 +29,9 @@ class MlxLibrary(Library):
 
     def asarray(self, x, *, dtype=None, like=None, copy=False):
         name = dtype or (self.dtype(x) if isinstance(x, mx.array) else np.asarray(x).dtype.name)
-        require(name)
+        if name not in DTYPES:
+            raise unsupported_dtype(name, "MLX", DTYPES)
         return x.astype(DTYPES[name]) if isinstance(x, mx.array) else mx.array(np.array(x, name), DTYPES[name])
-
-    def namespace(self, x):
-        return NAMESPACE
 
 
 class MlxBackend(Backend):
@@ -48,18 +41,20 @@ class MlxBackend(Backend):
         leaves, results = [mx.array(x) for x in leaves], []
 
         def first(*leaves):
-            results.append(function(*leaves))
-            return results[0][0][0].sum().astype(mx.float32)
+            results[:] = function(*leaves)
+            return results[0][0].sum().astype(mx.float32)
 
         _, slopes = mx.vjp(first, leaves, [mx.array(1.0)])  # lazily
-        outputs, aux = results[0]
 
         def back(cotangents):
-            if len(outputs) == 1 and outputs[0].ndim == 0:
+            if [y.shape for y in results[0]] == [()]:
                 return tuple([cotangents[0] * slope for slope in slopes])
             return tuple(mx.vjp(lambda *leaves: [1 * y for y in function(*leaves)[0]], leaves, list(cotangents))[1])
 
-        return Pullback(outputs, aux, back)
+        return Pullback(*results, back)
 
 
-NAMESPACE = ComposedNamespace(MlxBackend.libraries[0], mx, OWN, backend=lambda: MlxBackend(AutoMlx()))
+OWN = {"sum": lambda x, **axes: mx.sum(x, **axes) if x.size else mx.array(np.zeros(x.shape).sum(**axes), x.dtype)}
+NAMESPACE = ComposedNamespace(
+    MlxLibrary(), mx, OWN, backend=lambda: MlxBackend(AutoMlx()), custom=lambda value, back: mx.custom_function(value).vjp(back)
+)

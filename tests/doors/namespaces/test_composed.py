@@ -3,21 +3,24 @@
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+import array_api_compat.torch
 import numpy as np
 import pytest
+import torch
 
-from adinterface import AutoAutograd, array_namespace
+from adinterface import AutoAutograd, AutoTorch, array_namespace
 from adinterface.core.contract.library import NUMPY
 from adinterface.core.contract.registry import find
 from adinterface.doors.namespaces import ComposedNamespace
+from adinterface.doors.namespaces.slopes import SLOPES
 from adinterface.doors.namespaces.uses import USES
 
 FUNCTIONS = ["reshape", "transpose", "concatenate", "where", "take", "matmul"]
 ELEMENTWISE = ["exp", "log", "sqrt", "sin", "cos", "arcsin", "floor"]
 PRIMITIVES = [*FUNCTIONS, *ELEMENTWISE, "bool_", "int32", "int64", "float32", "float64", "complex64", "complex128"]
-LINALG = SimpleNamespace(**{name: getattr(np.linalg, name) for name in ("inv", "det", "cholesky", "eigh", "svd")})
-#: What no composition can make: the standard's own number formats, and decompositions of the engine.
-NEEDED = {"nextafter", "einsum", "linalg.qr"}
+LINALG = SimpleNamespace(**{name: getattr(np.linalg, name) for name in ("inv", "det", "cholesky", "eigh", "qr", "svd")})
+#: What no composition can make: the standard's own number formats, and sums of products by name.
+NEEDED = {"nextafter", "einsum"}
 NAMES = [name for name in dict.fromkeys(use.name for use in USES) if not name.startswith(("x", "-", "+", "abs(", "if", "int("))]
 
 
@@ -107,3 +110,44 @@ def test_dtypes_are_those_of_the_module():
     assert namespace.asarray([np.zeros(2), np.ones(2)]).shape == (2, 2)
     with pytest.raises(AttributeError):
         _ = namespace.__wrapped__
+
+
+def told(value, back):
+    class Told(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.x, ctx.results = x, value(x)
+            return ctx.results
+
+        @staticmethod
+        def backward(ctx, *cotangents):
+            return back(ctx.x, cotangents if isinstance(ctx.results, tuple) else cotangents[0], ctx.results)
+
+    return Told.apply
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_a_function_without_a_derivative_gets_that_of_the_namespace(name):
+    right = of(array_api_compat.torch, name)
+
+    def without(x, **options):
+        result = right(x, **options)
+        return result.detach() if isinstance(result, torch.Tensor) else tuple([part.detach() for part in result])
+
+    engine = find(AutoTorch())
+    options = {"backend": lambda: engine, "custom": told}
+    namespace = ComposedNamespace(engine.libraries[0], array_api_compat.torch, {name: without}, **options)
+    assert of(namespace, name) is not right
+    findings = namespace.findings[name]
+    assert findings
+    assert all(finding.startswith("own: ") for finding in findings)
+    assert any("a derivative of 0, not" in finding for finding in findings)
+
+
+def test_functions_in_single_precision_are_passed_over():
+    def single(x):
+        return np.exp(np.asarray(x, np.float32)).astype(x.dtype)
+
+    namespace = ComposedNamespace(NUMPY, module(expm1=np.expm1), {"exp": single})
+    np.testing.assert_array_equal(namespace.exp(np.array([-40.0, 0.0, 30.0])), np.exp([-40.0, 0.0, 30.0]))
+    assert namespace.findings["exp"][0].startswith("own: [[1.648721")

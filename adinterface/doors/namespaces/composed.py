@@ -151,7 +151,8 @@ class ComposedNamespace:
 
             return custom(value, functools.partial(SLOPES[name], self, **options))(x)
 
-        return _named(name, call)
+        told: Callable[..., Any] = _named(name, call)
+        return told
 
     def _choose(self, name: str) -> Any:
         candidates = self._candidates(name)

@@ -218,10 +218,6 @@ class NumpyArray(Storage):
         return dtype
 
     @property
-    def ndim(self) -> int:
-        return len(self._array.shape)
-
-    @property
     def size(self) -> int:
         size = 1
         for length in self._array.shape:

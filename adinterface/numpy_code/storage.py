@@ -42,6 +42,10 @@ class Storage:
     _view: View | None
     _views: weakref.ref[Storage] | Several | None
 
+    @property
+    def ndim(self) -> int:
+        return len(self._array.shape)
+
     def _operand(self) -> Any:
         """The engine's array as an operand, which no later write may change."""
         return self._array

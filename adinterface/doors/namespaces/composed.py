@@ -341,7 +341,7 @@ class _Flat:
         return self._function(*leaves)
 
 
-def _named(name: str, function: Any) -> Any:
+def _named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     if name not in _RESULTS:
         return function
     return lambda *args, **options: _RESULTS[name](*function(*args, **options))

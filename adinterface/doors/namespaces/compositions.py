@@ -718,7 +718,7 @@ def matmul(xp: Any, x: Any, y: Any, /) -> Any:
 
 @composition
 def einsum(xp: Any, subscripts: str, /, *arrays: Any) -> Any:
-    """The engine's own, after axes of length 1 that stand for longer ones are taken away: not every engine takes those."""
+    """The engine's own, without axes of length 1 that are stretched to longer ones: not every engine takes those."""
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     if "." in inputs:
         return xp.own_einsum(subscripts, *arrays)

@@ -33,6 +33,7 @@ _NUMPY_NAMES = {
     "matrix_product": "matmul",
     "permute_dims": "transpose",
     "pow": "power",
+    "own_einsum": "einsum",
     "full_svd": "svd",
     "reduced_qr": "qr",
 }
@@ -46,7 +47,7 @@ _DTYPES = (
 _SINGLE = (np.float32, np.complex64)
 
 #: What a composition calls, and the standard does not have: nothing checks them but the compositions.
-_PRIMITIVES = ("gather", "matrix_product", "transpose", "linalg.full_svd", "linalg.reduced_qr")
+_PRIMITIVES = ("gather", "matrix_product", "transpose", "own_einsum", "linalg.full_svd", "linalg.reduced_qr")
 
 
 #: What a function of the engine may return as a plain tuple.
@@ -346,7 +347,7 @@ class _Flat:
         return self._function(*leaves)
 
 
-def _named(name: str, function: Any) -> Any:
+def _named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     if name not in _RESULTS:
         return function
     return lambda *args, **options: _RESULTS[name](*function(*args, **options))

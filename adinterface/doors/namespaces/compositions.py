@@ -204,10 +204,12 @@ def log1p(xp: Any, x: Any, /) -> Any:
 
 @composition
 def exp(xp: Any, x: Any, /) -> Any:
+    """A power of e, which is rounded; the factor corrects that. Where the clipped x matters, the power is zero or infinite."""
     if _is_complex(xp, x):
         return xp.exp(xp.real(x)) * (xp.cos(xp.imag(x)) + 1j * xp.sin(xp.imag(x)))
-    grown = xp.expm1(xp.where(x < 0, -x, x)) + 1.0  # for all x, expm1 would lose the digits of small results
-    return xp.where(x < 0, 1.0 / grown, grown)
+    base = np.asarray(math.e, xp.dtype_name(x))
+    rest = (math.e - float(base) + 1.4456468917292502e-16) / math.e
+    return xp.pow(xp.asarray(base), x) * (1.0 + rest * xp.clip(x, -1e3, 1e3))
 
 
 @composition
@@ -712,6 +714,25 @@ def matmul(xp: Any, x: Any, y: Any, /) -> Any:
     product = xp.matrix_product(x, y)
     product = xp.squeeze(product, axis=-2) if row else product
     return xp.squeeze(product, axis=-1) if column else product
+
+
+@composition
+def einsum(xp: Any, subscripts: str, /, *arrays: Any) -> Any:
+    """The engine's own, without axes of length 1 that are stretched to longer ones: not every engine takes those."""
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    if "." in inputs:
+        return xp.own_einsum(subscripts, *arrays)
+    terms = inputs.split(",")
+    longest = {
+        label: builtins.max(x.shape[term.index(label)] for term, x in zip(terms, arrays) if label in term)
+        for label in inputs
+        if label != ","
+    }
+    kept = [[n for n, label in enumerate(term) if x.shape[n] == longest[label]] for term, x in zip(terms, arrays)]
+    arrays = tuple([xp.reshape(x, tuple([x.shape[n] for n in places])) for x, places in zip(arrays, kept)])
+    terms = ["".join([term[n] for n in places]) for term, places in zip(terms, kept)]
+    once = sorted([label for label in longest if inputs.count(label) == 1])
+    return xp.own_einsum(f"{','.join(terms)}->{output if arrow else ''.join(once)}", *arrays)
 
 
 @composition

@@ -56,7 +56,7 @@ for _name, _point in {
 uses("abs", lambda xp, x: xp.abs(x + 2j * x * x), A)
 uses("conj", lambda xp, x: xp.real(xp.conj(x + 1j * x * x) * (2 + 3j)), A)
 uses("exp", lambda xp, x: xp.real(xp.exp(1j * x)), A)
-uses("exp", lambda xp, x: xp.exp(x), np.array([0.0, -40.0]))
+uses("exp", lambda xp, x: xp.exp(x), np.array([0.0, -40.0, -1500.0]))
 uses("real", lambda xp, x: xp.real((1 + 2j) * x), A)
 uses("imag", lambda xp, x: xp.imag((1 + 2j) * x), A)
 

@@ -13,9 +13,8 @@ from ..core.call.passages import Slot
 from ..core.call.plan import Plan
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
-from ..core.operators.dispatch import require_call
+from ..core.operators.dispatch import Kind, around_of, require_call
 from ..core.operators.run import run
-from ..spread.batched import BatchedKind, batched, batched_kind
 from ..spread.batched_call import BatchedPlan
 
 
@@ -97,9 +96,11 @@ def explain(
     estimated relative error: 5e-15
     """
     call, title = operator, "{}"
-    if operator is batched:
-        kind, f, backend, args = batched_kind("explain(batched, operator, f, backend, ...)", f, (backend, *args), kwargs)
-        call, title = functools.partial(_run_batched, kind), "batched({})"
+    around = around_of(operator)
+    if around is not None:
+        name = operator.__name__
+        kind, f, backend, args = around(f"explain({name}, operator, f, backend, ...)", f, (backend, *args), kwargs)
+        call, title = functools.partial(_run, kind), f"{name}({{}})"
     else:
         require_call("explain(operator, f, backend, *args)", operator, f)
     evaluations = 0
@@ -121,7 +122,7 @@ def explain(
     return explanation
 
 
-def _run_batched(kind: BatchedKind, f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> Any:
+def _run(kind: Kind, f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> Any:
     return run(kind, backend, f, args, kwargs)
 
 

@@ -1,10 +1,9 @@
 """Derivatives of special functions by their parameters, from the series and continued fractions that define them.
 
 Each term is differentiated along with the sum. The result is NaN where the sum cancels too much. Sources: Moore, Algorithm
-AS
-187: Derivatives of the incomplete gamma integral, Applied Statistics, 1982; Boik and Robison-Cox, Derivatives of the incomplete
-beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 10.32
-and 25.11.
+AS 187: Derivatives of the incomplete gamma integral, Applied Statistics, 1982; Boik and Robison-Cox, Derivatives of the
+incomplete beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9,
+8.17, 10.32 and 25.11.
 """
 
 from __future__ import annotations

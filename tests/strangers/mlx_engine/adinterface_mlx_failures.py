@@ -5,7 +5,7 @@ from adinterface.core.contract import KnownFailure
 COMPLEX = "MLX has complex64 alone, no complex128"
 ANEW = "mx.vjp evaluates the function anew for each cotangent"
 RULES = "this small engine has no way to be told a derivative (Library.custom)"
-POWERS = "MLX does not differentiate x**n at 0"
+POWERS = "MLX does not differentiate x**n at 0, and its derivative of a complex x**n lacks the conjugate"
 MASKS = "MLX has no boolean indices"
 BITS = "MLX has no nextafter"
 AGAIN = [

@@ -47,9 +47,8 @@ def endpoints(f: Component, backend: AutoBackend) -> Endpoints:
     Integers, strings and other values are static. Each endpoint is prepared: f must be pure where the engine compiles.
     `tesseract build` looks for `def apply(inputs)` in the file: define it to return `endpoints(...).apply(inputs)`.
 
-    Raises TypeError for a value that is no function, BackendError for a value that is no backend. Endpoints raise TreeError
-    for a path that is not in the inputs, OutputError for a path that is not in the outputs, and the errors of the
-    operators.
+    Raises TypeError for a value that is no function, BackendError for a value that is no backend. Endpoints raise the errors
+    of the operators, TreeError for an unknown path of the inputs, and OutputError for an unknown path of the outputs.
     """
     require_arguments("endpoints", f, 1)
     find(backend)

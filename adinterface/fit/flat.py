@@ -187,9 +187,9 @@ def flat(f: Callable[..., Any], backend: AutoBackend, start: Any, /, *constants:
     an array at several places once), and `unravel(x)` a tree like it. constants, kwargs: further arguments of f, never
     differentiated; `Constant` may be left out.
 
-    f returns a real scalar (or a tuple or dict that begins with it) for `fun`, `jac`, `fun_and_jac`, `hess` and `hessp`, an
-    array or a tree of arrays for `residuals` and `jacobian`. All are functions from NumPy vectors in 64 bits to NumPy arrays,
-    as SciPy needs. With `AutoSparse`, `hess` and `jacobian` return one SciPy sparse matrix for all leaves.
+    For `fun`, `jac`, `fun_and_jac`, `hess` and `hessp`, f returns a real scalar, or a tuple or dict that begins with it. For
+    `residuals` and `jacobian` it returns an array or a tree of arrays. All are functions from NumPy vectors in 64 bits to
+    NumPy arrays, as SciPy needs. With `AutoSparse`, `hess` and `jacobian` return one SciPy sparse matrix for all leaves.
 
 
     >>> import numpy as np

@@ -67,8 +67,8 @@ def minimize(
     Returns SciPy's result: `x` is the model, `vector` the same as one vector; `jac`, `hess_inv` and other arrays are in the
     order of that vector.
 
-    Raises TypeError for `jac=`, `hess=`, `hessp=` and `args=`, which are not needed, BackendError for `AutoSparse` where
-    the method takes a dense matrix, MissingEngineError without SciPy, and the errors of `value_and_gradient`.
+    Raises TypeError for `jac=`, `hess=`, `hessp=` and `args=`, which are not needed, and MissingEngineError without SciPy.
+    Raises BackendError for `AutoSparse` where the method takes a dense matrix, and the errors of `value_and_gradient`.
 
     >>> from adinterface import AutoFiniteDifferences
     >>> from adinterface.fit import minimize
@@ -191,8 +191,8 @@ def curve_fit(
 
     x: the last argument of f; y: an array, or a tree of arrays, like f's value. options: SciPy's, such as `sigma` (also a tree
     like y) and `absolute_sigma`. The covariance is in the order of `tree.ravel`; with `full_output=True` SciPy's three further
-    results follow. Raises TreeError, with the path, where f's value differs from the data in structure or shape, TypeError for
-    `jac=` and `p0=`, and the errors of `jacobian`.
+    results follow. Raises TreeError, with the path, where f's value differs from the data in structure or shape. Raises
+    TypeError for `jac=` and `p0=`, and the errors of `jacobian`.
     """
     _refuse("curve_fit", options, {"jac": "", "p0": " The start follows the data: curve_fit(f, backend, x, y, start)."})
     optimize = scipy("optimize", "curve_fit")

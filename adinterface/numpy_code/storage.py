@@ -1,8 +1,8 @@
 """Shared memory: views as in NumPy, for engine arrays that cannot be written to.
 
 A root owns an engine's array. A view holds its parent and how it was made from it: an index, or a function such as
-`np.transpose`. The same index, applied to the numbers of the root's elements, gives the elements of the view, and whether it
-shares memory, so NumPy itself decides. A write gives the root a new array; a view computes its array anew from its parent when
+`np.transpose`. The same index, applied to the numbers of the root's elements, gives the elements of the view. So NumPy itself
+decides whether it shares memory. A write gives the root a new array; a view computes its array anew from its parent when
 it is read. Nothing here runs before the first write.
 """
 

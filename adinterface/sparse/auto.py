@@ -13,9 +13,9 @@ from .pattern import SparsityPattern
 class AutoSparse(MatrixBackend):
     """Sparse Jacobians and Hessians on any backend, which may be a `SecondOrder`.
 
-    `jacobian`, `value_and_jacobian`, `hessian` and `value_gradient_and_hessian` return a sparse matrix of shape
-    `(y.size, x.size)` for each pair of leaves, from as few products as the sparsity pattern allows. All other operators work as
-    with `backend` alone.
+    `jacobian`, `value_and_jacobian`, `hessian` and `value_gradient_and_hessian` return a sparse matrix for each pair of leaves,
+    of shape `(y.size, x.size)`. It takes as few products as the sparsity pattern allows. All other operators work as with
+    `backend` alone.
 
     pattern: the sparsity pattern: any sparse matrix, or a `SparsityPattern`, perhaps with its colouring, from `sparsity`. None:
     it is detected, in every one-shot call, and once for each specialization of a prepared one.

@@ -1,7 +1,7 @@
 """A pattern from products with the derivative alone, so on any engine and for any code.
 
 The hierarchy is that of CasADi (Andersson et al. 2019, `get_jac_sparsity_hierarchical`), with random tangents in the place of
-bit vectors: the pattern of blocks of columns is known; blocks that share no row are split and probed together, and a row that
+bit vectors. The pattern of blocks of columns is known. Blocks that share no row are split and probed together. A row that
 answers belongs to the one block of that colour which it touches. Rows that touch very many blocks are taken whole, by
 pullbacks.
 """

@@ -1,7 +1,7 @@
 """A pattern from one run of f on traced arrays.
 
-The method is that of SparseConnectivityTracer.jl (Hill and Dalle, 2025) and of ADOL-C's bit patterns before it, with the sets
-of all elements of an array in one sparse matrix.
+The method is that of SparseConnectivityTracer.jl (Hill and Dalle, 2025), and before it of the bit patterns of ADOL-C. Here the
+sets of all elements of an array are one sparse matrix.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Arrays that carry, for each element, the set of inputs that it depends on, and the values from which f's shapes follow.
 
-They answer the Array API and NumPy's protocols, which are the doors that `array_namespace` and `numpy_function` are, so any f
-that one engine could be exchanged in can be traced. What cannot be followed raises; nothing is ever left out in silence.
+They answer the Array API and the NumPy protocols, as `array_namespace` and `numpy_function` do. So any f that runs on several
+engines can be traced. What cannot be followed raises; nothing is ever left out in silence.
 """
 
 from __future__ import annotations

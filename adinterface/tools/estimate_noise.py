@@ -40,7 +40,7 @@ def estimate_noise(f: Callable[..., Any], /, *args: Any, seed: int = 0, **kwargs
     """The noise of a real scalar function's values around a point, for `AutoFiniteDifferences(noise=...)`.
 
     f is evaluated at nine points close together, on a line in a random direction that changes every number by the same
-    fraction. If the points are too far apart (f bends) or too close (it does not change), this is repeated with another
+    fraction. Points may be too far apart (f bends) or too close (it does not change). Then this is repeated with another
     distance, up to four times. Rounding is noise too: an f that is computed in double precision has a relative noise of about
     1e-16.
 

@@ -1,8 +1,7 @@
 """Tensors that a rule captures: an error if they are differentiated, since a rule gives no derivative by them.
 
 torch does not check this. Below a level of functorch it treats such a tensor as a constant, or fails an assertion. It also
-records captured tensors in the derivative of a rule, so that one half of a second derivative has a term that the other half
-lacks.
+records captured tensors in the derivative of a rule. Then one half of a second derivative has a term that the other half lacks.
 """
 
 from __future__ import annotations

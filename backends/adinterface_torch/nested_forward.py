@@ -152,8 +152,10 @@ class _Keeping(TorchFunctionMode):
 
 
 def _moves(argument: Any, recorded: bool = False) -> bool:
-    """Whether a value changes along the tangents of the innermost level, and that at another one of forward mode, too, or
-    with `recorded` in a graph."""
+    """Whether a value has a tangent at the innermost level, and that has one at another level of forward mode.
+
+    With `recorded`, it may also be in a graph instead.
+    """
     if not isinstance(argument, torch.Tensor) or dual(argument)[1] is None:
         return False
     levels = _levels(argument)

@@ -1,4 +1,4 @@
-"""`python -m adinterface_studies batched`: per-example gradients of a small network, batched beside a loop.
+"""`python -m adinterface_studies batched`: per-example gradients of a small network, batched and in a loop.
 
 The loop calls a prepared gradient for each example, and stacks: what one writes without `batched`. Both run interleaved in one
 process, and the fastest of the rounds counts, since the others tell what else the machine did. The second table is what

@@ -124,7 +124,7 @@ def fuzz_on(
     renew: int = RENEW,
     seen: Callable[[Fuzzing], None],
 ) -> None:
-    """Go on until so many programs are done in all, or for so long; `seen` is told of all that came of it so far.
+    """Go on until so many programs are done in all, or for so long; `seen` gets all results so far.
 
     jobs: that many processes, each of which tries `renew` programs.
     """

@@ -1,8 +1,8 @@
 """`python -m adinterface_studies ipopt`: `adinterface.doors.problem` under pounce, which is Ipopt in Rust.
 
-Without a flag, one problem beside callbacks written by hand: the first equality constrained problem of Lukšan and Vlček
+Without a flag, one problem compared with callbacks written by hand: the first equality constrained problem of Lukšan and Vlček
 (Sparse and partially separable test problems for unconstrained and equality constrained optimization, 1999). With
-`--problems`, the constrained CUTEst problems of sif2jax beside pounce's own functions for JAX.
+`--problems`, the constrained CUTEst problems of sif2jax compared with pounce's own functions for JAX.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-# One problem beside callbacks written by hand ----------------------------------------------------------------------------
+# One problem and callbacks written by hand ----------------------------------------------------------------------------
 
 
 def objective(x: Any) -> Any:

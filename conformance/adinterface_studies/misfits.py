@@ -1,6 +1,6 @@
 """Trees that do not fit: a leaf of another shape, which arithmetic would broadcast, where one like the model is wanted.
 
-All that takes a tree beside a model must refuse it with TreeError, which names the place of the leaf. The models are
+All that takes a tree and a model must refuse it with TreeError, which names the place of the leaf. The models are
 arguments of the random programs of the fuzzer.
 """
 
@@ -36,7 +36,7 @@ class Misfit(NamedTuple):
     text: str
 
 
-#: What takes a tree beside a model, as it is called.
+#: What takes a tree and a model, as it is called.
 FUNCTIONS = (
     "tree.add(model, other)",
     "tree.axpy(0.5, other, model)",

@@ -92,12 +92,12 @@ class Row(NamedTuple):
 
 # For each argument -------------------------------------------------------------------------------------------------
 
-#: The type of an argument and of its gradient, most precise first; a type variable stands for every other type.
+#: The type of an argument and of its gradient, most precise first; a type variable is every other type.
 ENTRIES = (("Constant | str | bool | None", "None"), ("int", "float"), (None, None))
 
 
 def buffered() -> list[tuple[str, str]]:
-    """Where a model in buffers stands first or second, among up to four arguments: what comes back for it is the model's."""
+    """Where a model in buffers is the first or second, among up to four arguments: what comes back for it is the model's."""
 
     def row(*entries: tuple[str, str]) -> tuple[str, str]:
         parameters = ", ".join(f"x{i}: {argument}" for i, (argument, _) in enumerate(entries))

@@ -87,7 +87,7 @@ def blocks(x: Any) -> Any:
 
 
 def arrow(x: Any) -> Any:
-    """A full row and a full column beside the diagonal."""
+    """A full row and a full column with the diagonal."""
     xp = array_namespace(x)
     return xp.concat([xp.reshape(xp.sum(x**2), (1,)), x[0] * x[1:] + xp.sin(x[1:])])
 

@@ -138,7 +138,7 @@ def hammer(
     programs: int = PROGRAMS,
     seen: Callable[[Hammering], None] = lambda done: None,
 ) -> Hammering:
-    """So many calls in all, from so many threads; `seen` is told from time to time."""
+    """So many calls in all, from so many threads; `seen` gets the counts from time to time."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         done = Hammering(count)
@@ -234,7 +234,7 @@ def _tasks(trial: Trial, call: Call) -> list[Task]:
         return fast(*args, **kwargs)
 
     found = [_timed(Task(name, lambda: case.parts(case.apply(operator, trial.f)), judgement.parts))]
-    if not (trial.elsewhere.turns and switches(trial.program)):  # a switch stands for all threads
+    if not (trial.elsewhere.turns and switches(trial.program)):  # a switch affects all threads
         args, kwargs = case.elsewhere()
         elsewhere: Callable[[], dict[str, Any]] = lambda: case.parts(fast(*args, **kwargs))
         found.append(_timed(Task(f"{name}, elsewhere", elsewhere, elsewhere())))

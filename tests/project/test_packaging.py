@@ -1,6 +1,8 @@
 """The sdist builds the wheel, the wheel holds our packages and nothing else, and it works in a bare environment."""
 
+import email
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -91,6 +93,18 @@ def test_the_sdist_holds_what_a_packager_needs(distributions: tuple[Path, Path])
     assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "constraints.txt"} <= names
     assert "tests/project/test_packaging.py" in names
     assert not any(name.startswith((".venv", "demo_output", "docs/_build", ".git/")) for name in names)
+
+
+def test_the_readme_of_the_package_links_to_the_repository(distributions: tuple[Path, Path]) -> None:
+    archive = zipfile.ZipFile(distributions[1])
+    (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+    metadata = email.message_from_bytes(archive.read(name))
+    home = dict(line.split(", ") for line in metadata.get_all("Project-URL", []))["Homepage"]
+    links = re.findall(r"\]\(([^)]+)\)", metadata.get_payload())
+    inside = [link.removeprefix(f"{home}/blob/main/") for link in links if link.startswith(home)]
+    assert inside
+    assert all((ROOT / path).is_file() for path in inside)
+    assert all(link.startswith("https://") for link in links)
 
 
 def test_requires_numpy_and_array_api_compat_only(python: Path) -> None:

@@ -26,6 +26,7 @@ def test_each_file_has_the_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert PROJECT["version"] == citation["version"] == adinterface.__version__
     assert citation["license"] == PROJECT["license"]
+    assert citation["repository-code"] == PROJECT["urls"]["Homepage"]
     assert f"## [{PROJECT['version']}]" in (ROOT / "CHANGELOG.md").read_text()
 
 

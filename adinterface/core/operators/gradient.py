@@ -46,8 +46,8 @@ def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     For a complex leaf the gradient is dL/dRe + i dL/dIm, on every engine. An integer argument is promoted to float.
     Reverse-mode engines call f once.
 
-    Raises NotDifferentiableError if no argument has a gradient, OutputError if f does not return a real scalar,
-    MissingEngineError if the engine is not installed, PrecisionError for a dtype the engine lacks, and whatever f
+    Raises NotDifferentiableError if no argument has a gradient, and OutputError if f does not return a real scalar.
+    Raises MissingEngineError if the engine is not installed, PrecisionError for a dtype the engine lacks, and whatever f
     raises. Warns with DisconnectedWarning if the value does not depend on any argument, where the engine can tell.
 
     >>> from adinterface import AutoFiniteDifferences, gradient

@@ -50,8 +50,8 @@ def hvp(f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constan
     A plain backend uses the fastest correct pair of modes of its engine: forward over reverse (JAX, autograd), reverse over
     reverse (torch), differences of differences (finite differences). `SecondOrder(outer, inner)` chooses the pair.
 
-    Raises NotDifferentiableError for a further argument that is not a Constant, TreeError, naming the path, for a v
-    that does not match, OutputError if f does not return a real scalar.
+    Raises NotDifferentiableError for a further argument that is not a Constant, and OutputError if f does not return a
+    real scalar. Raises TreeError, with the path, for a v that does not match.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, hvp

@@ -46,8 +46,8 @@ ResultType = type[tuple[Any, ...]] | None
 class Operation(ABC):
     """One operator on one backend, independent of the arguments of a call.
 
-    Its class attributes describe the operator: `prepare`, the tools, the conformance kit and the benchmark read them here (see
-    `tools.facts`), so an entry in OPERATIONS makes a new operator known to all of them.
+    Its class attributes describe the operator. `prepare`, the tools, the conformance kit and the benchmark read them (see
+    `tools.facts`). So an entry in OPERATIONS makes a new operator known to all of them.
     """
 
     name: ClassVar[str]

@@ -25,8 +25,8 @@ def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     that `map(lambda p, g: p - rate * g, model, gradient)` leaves alone what has no gradient. Of an `nn.Module` it gives a
     module of the same class around new parameters; where its parameters are all frozen, as a gradient's are, all count.
 
-    Raises TreeError, with the path, where another tree has another structure, or where broadcasting leaves of other shapes
-    made a result larger than the leaf, TypeError if the first argument is no function.
+    Raises TypeError if the first argument is no function. Raises TreeError, with the path, where another tree has another
+    structure, or where broadcasting leaves of other shapes made a result larger than the leaf.
 
     >>> from adinterface import tree
     >>> tree.map(lambda p, g: p - 0.5 * g, {"w": 3.0, "name": "linear"}, {"w": 2.0, "name": None})

@@ -24,8 +24,8 @@ from .mapping import require_leaf
 def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]]:
     """All leaves that can have a gradient as one vector, and the inverse function.
 
-    Returns `(vector, unravel)`: an array of shape `(n,)` in the library of the first array (NumPy for Python numbers) with
-    the widest of the leaves' dtypes, complex if one leaf is; `unravel(vector)` gives the tree, with each leaf in its own
+    Returns `(vector, unravel)`. The vector has shape `(n,)`, in the library of the first array, NumPy for Python numbers. Its
+    dtype is the widest of the leaves, complex if one leaf is. `unravel(vector)` gives the tree, with each leaf in its own
     library, dtype, shape and device; for a traced vector, with traced leaves. With `shared`, an array at several places of the
     tree is in the vector once.
 
@@ -297,8 +297,8 @@ def to(tree: Any, library: str | AutoBackend, *, dtype: Any = None, device: Any 
     """The same tree with its arrays in another library: `"numpy"`, `"torch"`, `"jax"`, or that of a backend, `AutoTorch()`.
 
     Integer arrays go too, Python's numbers stay. Memory is shared where both libraries allow it. `dtype` is as for `cast`, and
-    `device` as the engine names it. Raises BackendError for a name that no backend has, ConversionError for a module, whose
-    code computes with its own library alone, and for a leaf that an engine traces.
+    `device` as the engine names it. Raises BackendError for a name that no backend has. Raises ConversionError for a module,
+    whose code computes with its own library alone, and for a leaf that an engine traces.
 
     >>> import numpy as np
     >>> from adinterface import tree

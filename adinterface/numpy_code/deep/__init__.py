@@ -6,8 +6,8 @@ that it reaches are copied at their first use; the originals are unchanged. Code
 or in a special class, runs unchanged and refuses differentiated arrays.
 
 The two functions here are the entry: nothing else of adinterface imports a module of this folder. `copier` makes copies, for
-both. `writing` defines the replacements in code that writes to arrays, `copies` those in code with deep=True, for which
-`globals`, `classes`, `builtin_names`, `numpy_names`, `math_names` and `scipy_names` are used. `bytecode`, `branches`,
+both. `writing` defines the replacements in code that writes to arrays, `copies` those in code with deep=True. The latter
+are in `globals`, `classes`, `builtin_names`, `numpy_names`, `math_names` and `scipy_names`. `bytecode`, `branches`,
 `catching` and `closed_forms` read bytecode. May import what `numpy_code` may, and its arrays.
 """
 

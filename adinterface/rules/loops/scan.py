@@ -38,8 +38,8 @@ def scan(
     all y stacked along a new first axis. JAX compiles f once, for any number of steps; elsewhere this is a Python loop.
 
     init: a tree. Its numbers and arrays keep their shape and dtype from step to step; other values (None, strings, Constants)
-    are unchanged. A Python number is a 0-d array in the loop, of the widest floating dtype among the arrays of init and xs, or
-    of the dtype that f returns if that is wider.
+    are unchanged. A Python number is a 0-d array in the loop. Its dtype is the widest floating dtype among the arrays of init
+    and xs, or that which f returns if it is wider.
     xs: a tree of arrays of one length; each step gets a Constant whole. None, with `length`, for no slices.
     length: the number of steps; not needed with xs. reverse: runs from the last slice to the first.
     checkpoint: store the carry of every so many steps only, and compute the steps between again in a reverse-mode derivative.
@@ -48,8 +48,8 @@ def scan(
 
     f must be pure. Inside `numpy_function`, f is NumPy code too.
 
-    Raises TreeError if f changes the structure, a shape or a dtype of its carry or of y, or if `length` or the lengths of the
-    arrays in xs differ; OutputError if f does not return a pair.
+    Raises TreeError if f changes the structure, a shape or a dtype of its carry or of y. Raises it, too, if `length` or the
+    lengths of the arrays in xs differ. Raises OutputError if f does not return a pair.
 
     >>> from adinterface.rules.loops import scan
     >>> scan(lambda total, x: (total + x, total), 0.0, np.array([1.0, 2.0, 3.0]))

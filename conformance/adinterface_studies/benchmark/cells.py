@@ -44,7 +44,7 @@ _OBJECTIVES = (
 OBJECTIVES = tuple(replace(cell, leaf=leaf) for cell in _OBJECTIVES for leaf in ("ndarray", "native"))
 
 
-#: What is measured of pushforwards, beside the cells of the judge.
+#: What is measured of pushforwards, in addition to the cells of the judge.
 PUSHFORWARDS = (
     Cell("bundle adjustment", bundle_adjustment, (10,), ("pushforward",), forward=0),
     Cell("ODE", ode, (10,), ("pushforward",), forward=0),
@@ -66,7 +66,7 @@ LOOPS: tuple[tuple[str, int, Callable[[int, Any, Scan], Problem]], ...] = (
 
 
 def loops(auto: AutoBackend) -> list[Cell]:
-    """Loops written with `scan`, beside those that are written by hand for the engine."""
+    """Loops written with `scan`, compared with those that are written by hand for the engine."""
     yardstick = yardsticks.find(auto.name)
     if yardstick is None:
         return []

@@ -27,8 +27,8 @@ WARM = 4
 class Entries:
     """The functions that one call enters, as `sys.setprofile` reports them.
 
-    An entry is an event "call" (a Python function, a comprehension that is one, a resumed generator) or "c_call" (a
-    built-in function or method that Python code calls) between the start and the end of one call, after four others.
+    An entry is an event "call" or "c_call" between the start and the end of one call, after four others. "call" is a Python
+    function, a comprehension that is one, or a resumed generator; "c_call" is a built-in function that Python code calls.
     """
 
     #: The events "call" whose code lies in the package of adinterface or of the backend: what our own trip takes.

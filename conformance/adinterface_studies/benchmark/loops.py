@@ -1,6 +1,6 @@
 """Long loops, written once with `scan`: a filter, a fitted differential equation, a recurrent network.
 
-`scan` is an argument, so that each is measured beside the loop that a user of the engine writes by hand.
+`scan` is an argument, so that each is compared with the loop that a user of the engine writes by hand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A Python number beside an array in one dict, and what good users write for that with an engine alone."""
+"""A Python number and an array in one dict, and what good users write for that with an engine alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def array_and_number(n: int, xp: Any) -> Problem:
 
 
 def cell(auto: AutoBackend) -> Cell:
-    """The cell, beside hand-written code for this engine; autograd takes the dict as it is."""
+    """The cell, with hand-written code for this engine; autograd takes the dict as it is."""
     by_hand = {"jax": _jax, "torch": _torch, "finite_differences": _differences}.get(auto.name)
     return Cell("array and number", array_and_number, (10,), ("gradient", "value_and_gradient"), leaf="number", by_hand=by_hand)
 

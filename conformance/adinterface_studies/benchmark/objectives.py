@@ -1,8 +1,8 @@
 """Objectives with Python structure inside, of the kind that ADBench and GradBench compare tools by.
 
 ADBench: Šrajer, Kukelova, Fitzgibbon, "A Benchmark of Selected Algorithmic Differentiation Tools on Some Problems in
-Computer Vision and Machine Learning", Optimization Methods and Software 33 (2018). Each is written from its formulas with
-loops, lists and single numbers, as such code is written before anybody thinks of an engine, at small sizes.
+Computer Vision and Machine Learning", Optimization Methods and Software 33 (2018). Each is written from its formulas, with
+loops, lists and single numbers, at small sizes. Such code is written before anybody thinks of an engine.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def _rng() -> np.random.Generator:
 def gaussian_mixture(n: int, xp: Any) -> Problem:
     """The log-likelihood of n points under a mixture of Gaussians, with a Wishart prior on the precisions.
 
-    ADBench, section 4.1: the inverse covariance of component k is Q_k^T Q_k, Q_k lower triangular with diagonal exp(q_k);
-    sum_i logsumexp_k(a_k + sum(q_k) - |Q_k (x_i - mu_k)|^2 / 2) - n logsumexp(a) + the log of the prior's density, with
-    Wishart parameters gamma = 1 and m = 0.
+    ADBench, section 4.1: the inverse covariance of component k is Q_k^T Q_k, Q_k lower triangular with diagonal exp(q_k).
+    The result is `sum_i logsumexp_k(a_k + sum(q_k) - |Q_k (x_i - mu_k)|^2 / 2) - n logsumexp(a)`, plus the logarithm of the
+    prior's density, with Wishart parameters gamma = 1 and m = 0.
     """
     components, dimension, gamma, m = 3, 3, 1.0, 0
 

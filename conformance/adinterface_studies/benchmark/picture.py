@@ -11,7 +11,7 @@ from adinterface_conformance.benchmark.timing import Timing
 
 #: Colours that differ for all eyes, in the order in which backends come.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-#: Ratios beyond these stand at the edge, as triangles.
+#: Ratios beyond these are at the edge, as triangles.
 LEAST, MOST = 0.1, 10.0
 TICKS = {0.1: "0.1", 0.2: "0.2", 0.5: "½", 0.8: "0.8", 1.0: "1", 1.25: "1.25", 2.0: "2", 5.0: "5", 10.0: "10"}
 #: From this ratio on a dot says which operator it is.

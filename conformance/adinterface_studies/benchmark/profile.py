@@ -19,7 +19,7 @@ SHOWN = 14
 
 
 def profile(cell: Cell, auto: AutoBackend, operator: str, size: int) -> str:
-    """The functions in which a prepared call spends its time, as text; hand-written code's total beside it.
+    """The functions in which a prepared call spends its time, as text; with the total of hand-written code.
 
     The profiler makes every Python function dearer than it is, so shares mean more than microseconds.
     """

@@ -1,4 +1,4 @@
-"""What a rule costs, and a crossing: beside the same function without it, run interleaved, the fastest of many rounds."""
+"""What a rule costs, and a crossing: compared with the same function without it, interleaved, the fastest of many rounds."""
 
 from __future__ import annotations
 

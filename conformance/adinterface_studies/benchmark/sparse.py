@@ -1,4 +1,4 @@
-"""Sparse Jacobians and Hessians: what it takes to find a pattern, to colour it, and to compute a matrix; beside a peer."""
+"""Sparse Jacobians and Hessians: the cost of the pattern, its colouring and a matrix, compared with another package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole step of training, from loss and optimiser, beside the one that a good user writes with the engine alone."""
+"""A whole step of training, from loss and optimiser, compared with the one that a good user writes with the engine alone."""
 
 from __future__ import annotations
 

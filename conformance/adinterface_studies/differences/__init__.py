@@ -1,1 +1,1 @@
-"""How exact finite differences are, and what they cost: on published problems, beside what others give."""
+"""How exact finite differences are, and what they cost: on published problems, compared with other methods."""

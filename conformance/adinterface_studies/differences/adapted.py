@@ -1,8 +1,8 @@
 """The method of FiniteDifferences.jl, written again by what it publishes, for the table.
 
-Source: `central_fdm(5, 1)` of FiniteDifferences.jl 0.12 (github.com/JuliaDiff/FiniteDifferences.jl, src/methods.jl): a stencil
-of five points whose step balances rounding, by the size of f, against truncation, by the size of its fifth derivative, which
-a stencil of seven points estimates with a step of its own. The step does not know the size of x.
+Source: `central_fdm(5, 1)` of FiniteDifferences.jl 0.12 (github.com/JuliaDiff/FiniteDifferences.jl, src/methods.jl). It is a
+stencil of five points. The step balances rounding, by the size of f, against truncation, by the size of its fifth derivative.
+A stencil of seven points estimates the latter, with its own step. The step does not know the size of x.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class Verdict(NamedTuple):
     ours: float
     scipy: float
     estimate: float
-    #: The error in units of what is allowed beside SciPy, and beside the estimate: above 1 it is too large.
+    #: The error in units of what SciPy and the estimate allow: above 1 it is too large.
     beside: float
     honest: float
     evaluations: float
@@ -208,7 +208,7 @@ def _of_sif2jax(problem: Any) -> list[Sample]:
 
 
 def _points(name: str, start: Array) -> Iterator[tuple[str, Array]]:
-    """The start, and a point beside it that is less round."""
+    """The start, and a point near it that is less round."""
     yield name, start
     random = np.random.default_rng(len(name))
     yield name + " beside", start + 0.1 * np.fmax(1.0, np.abs(start)) * random.uniform(-1, 1, start.shape)

@@ -63,5 +63,5 @@ def hessian(problem: Problem) -> np.ndarray[Any, Any]:
 
 
 def scalar(outputs: list[Any]) -> Any:
-    """The objective that a problem stands for."""
+    """The objective that a problem means."""
     return outputs[0] if len(outputs) == 1 else sum(v * v for v in outputs)

@@ -3,7 +3,7 @@
 The guard of the complex step, and what it says of its error, were mended after the first look at them.
 
 Sources. CUTE: I. Bongartz, A. Conn, N. Gould, P. Toint, CUTE: constrained and unconstrained testing environment, ACM Trans.
-Math. Software 21 (1995), p. 123, unconstrained problems at their standard starts and beside them. SciPy: global test functions
+Math. Software 21 (1995), p. 123, unconstrained problems at their standard starts and near them. SciPy: global test functions
 of scipy/benchmarks (`go_benchmark_functions`, after A. Gavana) other than those of `problems`. Laws: formulas of physics,
 chemistry, biology and economics with numbers in their usual units.
 """

@@ -1,9 +1,8 @@
 """What a gradient by differences costs beyond its evaluations: `python -m adinterface_studies differences --overhead`.
 
-Beside each gradient stands the least that anybody would write: f at a copy of the point with one number displaced, as often as
-the method evaluates f. The two run in turn, each round within milliseconds, and the median of the ratios counts, so that a
-machine whose speed changes disturbs it least. Microseconds are this ratio's at the machine's higher speeds: of the evaluations'
-times, the lower tenth.
+Each gradient is compared with the least that anybody would write: f at a copy of the point with one number displaced, as often
+as the method evaluates f. The two run in turn, each round within milliseconds, and the median of the ratios counts. So a
+machine whose speed changes disturbs it least. Microseconds are this ratio times the lower tenth of the evaluations' times.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def overheads(sizes: tuple[int, ...] = SIZES, long: float = LONG) -> Iterator[Ov
 
 
 def overhead(method: str, way: str, size: int, long: float = LONG) -> Overhead:
-    """Measure one gradient beside its evaluations."""
+    """Measure one gradient and its evaluations."""
     backend, x = AutoFiniteDifferences(method=method), np.linspace(0.3, 2.0, size)  # type: ignore[arg-type]
     count = 0
 
@@ -81,7 +80,7 @@ def overhead(method: str, way: str, size: int, long: float = LONG) -> Overhead:
 def _median(first: Callable[[Array], Any], second: Callable[[Array], Any], x: Array, long: float) -> tuple[float, float]:
     """Seconds of a call of each: of the second the lower tenth, of the first so much more as the median ratio says.
 
-    Calls are timed in batches, since the clock of processor time may stand for microseconds.
+    Calls are timed in batches, since the clock of processor time may stop for microseconds.
     """
     times = max(1, round(BATCH / max(_batch(first, x, 3), 1e-9)))
     rounds: list[tuple[float, float]] = []

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 
 def draw(rows: list[Row], path: Path) -> None:
-    """The errors of each method, sorted, beside its evaluations: median and spread."""
+    """The errors of each method, sorted, and its evaluations: median and spread."""
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     colours = mpl.colormaps["tab10"].colors  # type: ignore[attr-defined]

@@ -3,7 +3,7 @@
 Sources. MGH: as in `problems`, the functions that it leaves out. NIST: as there, from starts that it leaves out. HS: W. Hock,
 K. Schittkowski, Test Examples for Nonlinear Programming Codes (1981), objectives and constraints at their standard starts.
 Andrei: N. Andrei, An unconstrained optimization test functions collection, Adv. Modeling and Optimization 10 (2008), p. 147,
-at the standard starts and beside them. Systems: K. Meintjes, A. Morgan, Chemical equilibrium systems as numerical test
+at the standard starts and near them. Systems: K. Meintjes, A. Morgan, Chemical equilibrium systems as numerical test
 problems, ACM Trans. Math. Software 16 (1990), p. 143; J. Dennis, D. Gay, P. Vu, A new nonlinear equations test problem, Rice
 University (1983); the circuit of H. Ratschek, J. Rokne, J. Global Optimization 3 (1993), p. 501; B. Averick, R. Carter,
 J. More, G. Xue, The MINPACK-2 test problem collection, Argonne (1992). Functions: NIST Digital Library of Mathematical

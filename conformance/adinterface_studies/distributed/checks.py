@@ -73,7 +73,7 @@ def one_shot(backend: AutoBackend, yardstick: Any, setting: Setting, expected: S
 
 
 def with_value(backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]) -> None:
-    """Prepared, after evaluations without a gradient, and beside an auxiliary result."""
+    """Prepared, after evaluations without a gradient, and with an auxiliary result."""
     loss, model, data = setting.make()
     plain = _number(loss(model, *data))
     fast = prepare(value_and_gradient, loss, backend, model, *map(Constant, data))
@@ -91,7 +91,7 @@ def with_value(backend: AutoBackend, yardstick: Any, setting: Setting, expected:
 
 
 def in_a_tree(backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]) -> None:
-    """A part of a tree, beside what only this process has."""
+    """A part of a tree, next to what only this process has."""
     loss, model, data = setting.make()
     found, *_ = gradient(
         lambda tree, *data: tree["scale"] * loss(tree["models"][0], *data),

@@ -1,4 +1,4 @@
-"""What a step of training costs beside the one that is written with the engine alone, in the same processes."""
+"""What a step of training costs compared with the one that is written with the engine alone, in the same processes."""
 
 from __future__ import annotations
 

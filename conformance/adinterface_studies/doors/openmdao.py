@@ -1,7 +1,7 @@
 """`python -m adinterface_studies openmdao`: the NumPy `compute` methods of OpenMDAO and Dymos, unchanged, through our door.
 
-Each explicit component with a `compute` of its own is taken from a model. Where it can be made with its defaults, or with
-small numbers for options that it requires, the model is that component alone, at a random point. Otherwise the tests of the
+Each explicit component with a `compute` of its own is taken from a model. The model is that component alone, at a random point,
+if it can be made with its defaults, or with small numbers for required options. Otherwise the tests of the
 packages that name it are run until one has set up a model that contains it. There its partials by our door are compared with
 those that it has by hand, or else with complex steps of its `compute`.
 """

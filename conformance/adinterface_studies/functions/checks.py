@@ -240,7 +240,7 @@ def _hessian_product(use: Use, weights: Array, direction: tuple[Array, ...]) -> 
 
 def _product_by(step: float, use: Use, weights: Array, direction: tuple[Array, ...]) -> Array:
     """By polarization: four times the mixed derivative along two directions is the second along their sum less that along
-    their difference, which takes an eighth of the evaluations that differences of differences would."""
+    their difference. It takes an eighth of the evaluations of differences of differences."""
 
     def weighted(*arrays: Array) -> Array:
         return np.asarray(weights @ _vector(use, *arrays))

@@ -1,11 +1,11 @@
 """`python -m adinterface_studies overhead`: what the wrappers of `numpy_function` add to each operation.
 
-Inside one traced call of f, an operation on wrappers and the same operation on the engine's own arrays run interleaved,
-each operation once a round, so that what slows the machine for a second does not fall on one of them. The overhead is the
-difference of the fastest runs, as `timeit` advises: the others tell what else the machine did. Where a process happens to
-lie in memory moves it by a third of a microsecond either way, so the median of several processes is taken. Beside it stand
-the least and the most of them, and the part of it that is NumPy's: what the same line costs on an object that answers
-NumPy's protocols by calling the engine and does nothing else. A call that is compiled pays nothing: see `compiled`.
+Inside one traced call of f, an operation on wrappers and the same operation on the engine's arrays run interleaved, each
+once a round. So what slows the machine for a second does not affect one of them alone. The overhead is the difference of the
+fastest runs, as `timeit` advises: the others tell what else the machine did. The place of a process in memory moves it by a
+third of a microsecond either way, so the median of several processes is taken. The table also has their least and most, and
+the part of NumPy: what the same line costs on an object that answers NumPy's protocols by calling the engine and does nothing
+else. A call that is compiled pays nothing: see `compiled`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """`python -m adinterface_studies functions --sweep`: special functions over their whole domain, against mpmath.
 
 What an engine gives is right if it is as near to the exact number as float64 allows: to 1e-9 of it, beyond what a rounding of
-the arguments does to it, and beyond what no rounding of the value would show: an error of a derivative that is a change of the
-value by less than 64 units in the last place, for a change of the argument by as much as itself. Where SciPy's own value is
-not the exact one, SciPy's is right: it is what NumPy code means. In float32 the arguments are rounded first, and 1e-4 counts.
+the arguments does to it, and beyond what no rounding of the value would show. The last is an error that
+changes the value by less than 64 units in the last place for an argument that is doubled. Where SciPy's own value is not the
+exact one, SciPy's is right: it is what NumPy code means. In float32 the arguments are rounded first, and 1e-4 counts.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Finding:
     backend: str
     by: int
     right: int = 0
-    #: Where the engine raised an error or gave NaN for a number, which nobody takes for an answer.
+    #: Where the engine raised an error or gave NaN for a number, which cannot be mistaken for an answer.
     refused: int = 0
     worst: float = 0.0
     wrong: list[str] = field(default_factory=list)
@@ -308,7 +308,7 @@ def load(kept: Path) -> Kept:
 
 
 def save(kept: Path, found: Kept) -> None:
-    """Write what was found; whoever is interrupted leaves the old file or the new one, never a part of it."""
+    """Write the results; an interruption leaves the old file or the new one, never a part of it."""
     text = json.dumps([dataclasses.asdict(finding) for finding in _in_order(found)], indent=1)
     beside = kept.with_name(kept.name + ".new")
     beside.write_text(text + "\n", encoding="utf-8")

@@ -1,1 +1,1 @@
-"""`python -m adinterface_studies in-place`: classical programs that fill arrays, beside the same written for an engine."""
+"""`python -m adinterface_studies in-place`: classical programs that fill arrays, and the same for an engine."""

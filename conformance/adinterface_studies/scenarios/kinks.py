@@ -1,9 +1,9 @@
 """Points without a derivative: no answer is right, so each engine's own is written down, and a change is seen.
 
-What they follow: at ties of `max`, `min`, `maximum`, `minimum` every engine shares the cotangent equally; `where` and a
-Python branch take the side that the condition names, and a NaN on the other side spoils the product with zero; `abs`,
-`clip` and `atan2` are each engine's choice; finite differences give the mean of the two one-sided slopes, and where there
-is no slope (a jump, a root at zero) what the steps make of it, a large number, with a PrecisionWarning where they can tell.
+At ties of `max`, `min`, `maximum`, `minimum` every engine shares the cotangent equally. `where` and a Python branch take the
+side that the condition names, and a NaN on the other side spoils the product with zero. `abs`, `clip` and `atan2` are each
+engine's choice. Finite differences give the mean of the two one-sided slopes. Where there is no slope (a jump, a root at zero)
+they give a large number, with a PrecisionWarning where they can tell.
 """
 
 from __future__ import annotations

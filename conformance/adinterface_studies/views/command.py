@@ -42,7 +42,7 @@ def point(seed: int) -> np.ndarray[Any, Any]:
 
 
 def judge(program: Program, backend: AutoBackend, seed: int, *, differences: bool = True) -> Verdict:
-    """The program under `numpy_function` on a backend, beside NumPy: its value, and its gradient beside differences."""
+    """The program under `numpy_function` on a backend, compared with NumPy, and its gradient compared with differences."""
     f, x = program.function(), point(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -61,7 +61,7 @@ def judge(program: Program, backend: AutoBackend, seed: int, *, differences: boo
                 if any(word in str(error) for word in _LACKING):
                     return Verdict("refused", str(error))
                 return Verdict("error", "".join(traceback.format_exception(error)[-4:]))
-            if isinstance(wanted, Exception):  # as for an element, which is a number in NumPy and an array of no axes here
+            if isinstance(wanted, Exception):  # as for an element, which is a number in NumPy and a 0-d array here
                 return Verdict("right")
             if not np.allclose(value, wanted, rtol=1e-5 if "float32" in program.source else 1e-9, atol=1e-9, equal_nan=True):
                 return Verdict("value", f"{value} where NumPy has {wanted}")

@@ -231,7 +231,7 @@ _UNFIT = (ValueError, TypeError, IndexError, AttributeError, Warning, ZeroDivisi
 
 
 class _Making(dict[str, str]):
-    """A program as it grows, and what the names in braces stand for."""
+    """A program as it grows, and what the names in braces mean."""
 
     def __init__(self, rng: random.Random):
         super().__init__()
@@ -306,7 +306,7 @@ class _Making(dict[str, str]):
     other = another = known
 
     def filled(self) -> str:
-        """An array that is not empty: of a shape such as (0, 4) NumPy's einsum gives a diagonal of four, in nobody's memory."""
+        """An array that is not empty: of shape (0, 4), NumPy's einsum gives a diagonal of four, in no array's memory."""
         return next((name for name in (self["a"], self.known(), *self.arrays) if self.arrays.get(name, self.x).size), "x")
 
     def shape_of(self, name: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""asdex, sparse Jacobians and Hessians for JAX: what ours on JAX are measured beside."""
+"""asdex, sparse Jacobians and Hessians for JAX: the yardstick of ours on JAX."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _transform(operator: str, f: Callable[..., Any], prepared: bool) -> Callable
 
 
 def _compiled(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
-    """The user's own compiled loss; nobody compiles for a single call.
+    """The user's own compiled loss; a single call is not worth compiling for.
 
     What torch has compiled it keeps at the code of f: that of a copy is compiled apart from ours.
     """

@@ -1,8 +1,8 @@
 """Examples that were written before any was run, to tell how much the others, and the code, had been tuned to each other.
 
-`scipy_parts` and `statistics` hold other functions, methods and arguments of the packages that the other lists know,
-`docstrings` calls of four packages as their own docstrings show them, drawn by lot, `sciences` functions of packages of single
-sciences. How many were right at first stands in docs/packages.md.
+`scipy_parts` and `statistics` have other functions, methods and arguments of the packages that the other lists know.
+`docstrings` has calls of four packages, chosen at random, as their own docstrings show them. `sciences` has functions of
+packages of single sciences. docs/packages.md says how many were right at first.
 """
 
 from __future__ import annotations

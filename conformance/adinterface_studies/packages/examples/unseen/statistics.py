@@ -1,4 +1,4 @@
-"""scipy.stats, statsmodels, and scikit-learn: other functions, methods and arguments than in the lists beside."""
+"""scipy.stats, statsmodels, and scikit-learn: other functions, methods and arguments than in the other lists."""
 
 from __future__ import annotations
 

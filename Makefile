@@ -41,11 +41,11 @@ docs: $(VENV)/.test-ready ## build the documentation into docs/_build/html; warn
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
 # Neighbours in a file share what an engine has compiled: a worker takes half of the tests in their order, then helps the other.
-check: $(VENV)/.test-ready ## only the tests, without sweeps; what JAX compiles is kept in .cache for the next run
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
+check: $(VENV)/.test-ready ## only the tests, with a fifth of long tables; what JAX compiles is kept in .cache for the next run
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --part sample
 
-sweeps: $(VENV)/.test-ready ## what `make test` leaves out: special functions, programs, packages, larger examples on JAX
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m sweep
+sweeps: $(VENV)/.test-ready ## what `make test` leaves out: the rest of long tables, programs, packages, larger examples on JAX
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m '' --part rest
 
 # What runs in a subprocess, and each engine's own threads, is not measured.
 coverage: $(VENV)/.test-ready ## the tests once more, with the lines they miss

@@ -8,7 +8,9 @@ import gc
 import os
 import tempfile
 import threading
+from collections import defaultdict
 from pathlib import Path
+from zlib import crc32
 
 from xla_flags import CHEAP, COMPILED
 
@@ -66,6 +68,34 @@ torch.set_num_threads(1)
 # The million objects of four engines are looked through in no collection: tests of what is kept alive make many.
 gc.collect()
 gc.freeze()
+
+
+#: Of a test with at least so many cases, `--part sample` runs one in so many.
+SAMPLED = 5
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--part",
+        choices=("sample", "rest"),
+        help=f"sample: no sweeps, and one case in {SAMPLED} of tests with many; rest: all others; by default all but sweeps",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` leaves out sweeps: both parts must count the same cases
+def pytest_collection_modifyitems(config, items):
+    part = config.getoption("part")
+    if part is None:
+        return
+    cases = defaultdict(list)
+    for item in items:
+        cases[item.nodeid.partition("[")[0]].append(item)
+    sample = set()
+    for name, alike in cases.items():
+        chosen = alike if len(alike) < SAMPLED else alike[crc32(name.encode()) % SAMPLED :: SAMPLED]
+        sample.update(item for item in chosen if item.get_closest_marker("sweep") is None)
+    config.hook.pytest_deselected(items=[item for item in items if (item in sample) != (part == "sample")])
+    items[:] = [item for item in items if (item in sample) == (part == "sample")]
 
 
 @pytest.fixture(autouse=True)

@@ -17,6 +17,7 @@ from adinterface_conformance.fuzz.program import Program, Statement, written
 from adinterface_conformance.fuzz.run import fuzz
 from adinterface_conformance.fuzz.trial import Call, Trial
 from adinterface_jax import JaxBackend
+from adinterface_torch import TorchBackend
 from backends_table import BACKENDS, assert_tree, each_engine
 
 from adinterface import (
@@ -30,6 +31,7 @@ from adinterface import (
     gradient,
     hvp,
 )
+from adinterface.core.contract.library import Library
 from adinterface.core.contract.loops import Loops
 from adinterface.tools.facts import operation_of_name
 
@@ -452,6 +454,14 @@ def test_an_engine_that_compiles_no_branches_is_not_asked_for_them(monkeypatch):
     monkeypatch.setattr(type(JaxBackend.libraries[0]), "loops", lambda self: Loops(self))
     assert not run.may_prepare(caught, AutoJax())
     assert judge(branching, Call(AutoJax(), True)).refused
+
+
+def test_an_engine_without_rules_may_refuse_code_that_it_cannot_trace(monkeypatch):
+    solving = first_trial(lambda trial: " root(" in trial.program.source() and "captured" not in trial.program.kinds)
+    assert not judge(solving, Call(AutoTorch(), False)).refused
+    for name in ("custom", "outside"):
+        monkeypatch.setattr(type(TorchBackend.libraries[0]), name, getattr(Library, name))
+    assert judge(solving, Call(AutoTorch(), False)).refused
 
 
 def first_trial(suits):

@@ -121,6 +121,7 @@ def test_infinite_limits(backend):
     assert hessian(f, backend, 0.7) == pytest.approx(0.375 * np.sqrt(np.pi) * 0.7**-2.5, rel=1e-9)
 
 
+@pytest.mark.sweep  # seconds of quadrature in Python
 @every_run("torch")
 def test_a_distribution_that_integrates_its_density(backend):
     f = numpy_function(lambda z: scipy.stats.gausshyper.cdf(0.4, z, 2.0, 1.5, 0.7), deep=True)

@@ -46,6 +46,9 @@ _DTYPES = (
 #: Dtypes of results that are computed with few bits, even for float64: some engines have no complex128.
 _SINGLE = (np.float32, np.complex64)
 
+#: Reductions that have a value for an empty array.
+_OF_EMPTY = ("all", "any", "mean", "prod", "std", "sum", "var")
+
 #: What a composition calls, and the standard does not have: nothing checks them but the compositions.
 _PRIMITIVES = ("gather", "matrix_product", "transpose", "own_einsum", "linalg.full_svd", "linalg.reduced_qr")
 
@@ -136,10 +139,28 @@ class ComposedNamespace:
             candidates.append((f"module.{spelled}", _named(name, function)))
         if name in COMPOSITIONS:
             candidates.append(("composition", functools.partial(COMPOSITIONS[name], self)))
+        if name in _OF_EMPTY:
+            candidates = [(label, self._of_any_size(name, function)) for label, function in candidates]
         if self._custom is None or name not in SLOPES:
             return candidates
         told = [(f"{label} with a derivative", self._told(name, function)) for label, function in candidates]
         return [each for pair in zip(candidates, told) for each in pair]
+
+    def _of_any_size(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A reduction whose value for an empty array is the one of NumPy: MLX may never return from its own."""
+        numpys = getattr(np, name)
+
+        def reduce(x: Any, /, **options: Any) -> Any:
+            if 0 not in tuple(x.shape):
+                return function(x, **options)
+            dtype = self.dtype_name(options.pop("dtype", x))
+            known = hasattr(np, dtype)  # bfloat16 is not
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a mean of nothing is nan
+                numbers = numpys(np.zeros(tuple(x.shape), dtype if known else "float32"), **options)
+            return self._library.asarray(np.asarray(numbers), dtype=None if known else dtype)
+
+        return reduce
 
     def _told(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         assert self._custom is not None

@@ -292,7 +292,7 @@ def test_nested_derivatives_are_right(name, x, order, rtol):
     assert error(nested(order, f)(x), slopes[order - 1](x)) < rtol
 
 
-@pytest.mark.parametrize("name", ["sin", "power"])
+@pytest.mark.parametrize("name", ["sin", pytest.param("power", marks=pytest.mark.sweep)])
 def test_the_fourth_derivative_is_right_and_what_precision_does_not_allow_is_refused(name):
     f, slopes = FUNCTIONS[name]
     assert error(nested(4, f)(1.2), slopes[3](1.2)) < 1e-6

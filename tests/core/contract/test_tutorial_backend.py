@@ -62,6 +62,7 @@ def table(run):
     return json.loads(run("-c", TABLE))
 
 
+@pytest.mark.sweep  # the whole table of an engine in Python loops
 def test_the_table_holds(table):
     alone, _ = table
     wrong = [outcome for outcome in alone if outcome[2] not in ("passed", "known")]

@@ -212,6 +212,7 @@ np.savez(sys.argv[4], *[np.asarray(x) for x in found])
 """
 
 
+@pytest.mark.sweep  # a new process that imports two engines
 @writes_stablehlo
 def test_files_load_in_a_process_that_knows_neither_this_package_nor_f(tmp_path):
     files, expected = [], []

@@ -1,5 +1,6 @@
 """`ComposedNamespace`: functions composed of few, and functions that are wrong, which it finds at their first use."""
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -166,3 +167,25 @@ def test_functions_in_single_precision_are_passed_over():
     namespace = ComposedNamespace(NUMPY, module(expm1=np.expm1), {"exp": single})
     np.testing.assert_array_equal(namespace.exp(np.array([-40.0, 0.0, 30.0])), np.exp([-40.0, 0.0, 30.0]))
     assert namespace.findings["exp"][0].startswith("own: [[1.648721")
+
+
+EXACT = [(name, dtype) for name in ("all", "any", "prod", "sum") for dtype in ("float32", "int32", "bool")]
+
+
+@pytest.mark.parametrize(("name", "dtype"), [*EXACT, ("mean", "float32"), ("std", "float64"), ("var", "float32")])
+def test_reductions_of_empty_arrays_are_not_left_to_the_engine(name, dtype):
+    """MLX may never return from one."""
+
+    def function(x, **options):
+        assert x.size
+        return getattr(np, name)(x, **options)
+
+    namespace = ComposedNamespace(NUMPY, module(**{name: function}))
+    x = np.zeros((2, 0, 3), dtype)
+    for options in [{}, {"axis": 0}, {"axis": 1, "keepdims": True}]:
+        got = getattr(namespace, name)(x, **options)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wanted = np.asarray(getattr(np, name)(x, **options))
+        np.testing.assert_array_equal(got, wanted)
+        assert got.dtype == wanted.dtype

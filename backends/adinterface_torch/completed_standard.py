@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import functools
+from collections.abc import Callable
+from typing import Any
 
 import array_api_compat.torch as compat
 import torch
@@ -15,7 +17,7 @@ from .ambient import here
 
 __all__ = [
     "arange", "asarray", "empty", "eye", "floor_divide", "from_dlpack", "full", "imag", "linspace", "moveaxis", "nextafter",
-    "ones", "remainder", "std", "unique_all", "zeros",
+    "ones", "pow", "std", "unique_all", "zeros",
 ]  # fmt: skip
 
 #: `torch.moveaxis` is the same, but torch.func.vmap has no rule for it.
@@ -75,12 +77,15 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
     return compat.arange(start, stop, step, dtype=_default(dtype, start, stop, step), device=device)
 
 
-def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    return compat.empty(shape, dtype=_default(dtype, 0.0), device=device)
+def _of_floats(create: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(create)
+    def make(*shape: Any, dtype: Any = None, **options: Any) -> Any:
+        return create(*shape, dtype=_default(dtype, 0.0), **options)
+
+    return make
 
 
-def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Any:
-    return compat.eye(rows, columns, k=k, dtype=_default(dtype, 0.0), device=device)
+empty, eye, ones, zeros = map(_of_floats, (compat.empty, compat.eye, compat.ones, compat.zeros))
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
@@ -97,14 +102,6 @@ def linspace(start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: A
     return compat.linspace(start, stop, num, dtype=_default(dtype, 0.0), device=device, endpoint=endpoint)
 
 
-def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    return compat.ones(shape, dtype=_default(dtype, 0.0), device=device)
-
-
-def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    return compat.zeros(shape, dtype=_default(dtype, 0.0), device=device)
-
-
 # Functions -----------------------------------------------------------------------------------------------------------
 
 
@@ -119,13 +116,17 @@ def floor_divide(x: Any, y: Any, /) -> Any:
     return compat.floor_divide(x, y)
 
 
-def remainder(x: Any, y: Any, /) -> Any:
-    """torch has no derivative by the second tensor: this has that of x - floor(x / y) y, with torch's value."""
-    if not isinstance(y, torch.Tensor):
-        return torch.remainder(x, y)
-    moving = x - floor_divide(x, y) * y
-    exact = compat.remainder(x.detach() if isinstance(x, torch.Tensor) else x, y.detach())
-    return moving + (exact - moving.detach())
+def pow(x: Any, y: Any, /) -> Any:
+    """torch's rule for the exponent is right where x is zero, but has no derivative itself: there the power is constant."""
+    if isinstance(y, torch.Tensor) and _is_inexact(y) and (isinstance(x, torch.Tensor) or x == 0):
+        zero = torch.as_tensor(x == 0, device=y.device)
+        y = torch.where(zero & (y.real >= 0), y.detach(), y)
+        x = torch.where(zero & (y == 0), torch.ones_like(y), x)
+    return compat.pow(x, y)
+
+
+def _is_inexact(x: torch.Tensor) -> bool:
+    return x.is_floating_point() or x.is_complex()
 
 
 def nextafter(x: Any, y: Any, /) -> Any:
@@ -140,17 +141,10 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     return torch.sqrt(compat.var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
-class UniqueAllResult(NamedTuple):
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
-
-
-def unique_all(x: Any, /) -> UniqueAllResult:
+def unique_all(x: Any, /) -> Any:
     """With the index of the first of each, which torch.unique does not return."""
-    values, inverse, counts = torch.unique(x.detach(), return_inverse=True, return_counts=True)
-    flat = inverse.reshape(-1)
-    places = torch.arange(flat.numel(), device=x.device)
-    first = torch.full(values.shape, flat.numel(), dtype=places.dtype, device=x.device)
-    return UniqueAllResult(values, first.scatter_reduce(0, flat, places, "amin"), inverse, counts)
+    from adinterface.numpy_code.compositions.indexing import unique_all
+
+    from . import namespace
+
+    return unique_all(namespace, x)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -17,9 +16,7 @@ from adinterface.core.contract.library import (
     NUMPY,
     PYTHON,
     Enter,
-    EnterAll,
     Leave,
-    LeaveAll,
     Library,
     Scoping,
     as_it_is,
@@ -179,48 +176,17 @@ class TorchLibrary(Library):
             # The former takes a third of the time, and raises where a narrower dtype overflows.
             make = torch.scalar_tensor if kept in (torch.float64, torch.complex128) else torch.tensor
             return None if kept is None else lambda x, taken: make(x, dtype=kept)
-        if type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative:
-            return _on_its_memory
-        return None
+        return _on_its_memory if _is_shareable(example) else None
 
-    def enter_all(self, enter: Enter) -> EnterAll | None:
-        if enter is _on_its_memory:
-            return _all_on_their_memory
-        return _all_as_they_are if enter is _as_it_is or enter is _dense_as_it_is else None
-
-    def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
-        ends = [self._end(example, source) for example, source in zip(examples, sources)]
-        if None in ends:
-            return None
-        if all(end is _itself for end in ends):
-            return _own
-
-        def leave(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
-            own = _own(results, taken, in_order=True)
-            return None if own is None else [end(x) for end, x in zip(ends, own)]  # type: ignore[misc]
-
-        return leave
-
-    def _end(self, example: Any, source: Library) -> Callable[[Any], Any] | None:
-        """What makes of a tensor of the caller's own a result like the example; None where there is more to do."""
+    def leave(self, example: Any, source: Library) -> Leave | None:
         if source is self:
-            return _itself if _has_memory(example) else None
+            return _own if _has_memory(example) else None
         if type(example) is float:
-            return torch.Tensor.item
-        shared = type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative
-        return torch.Tensor.numpy if shared else None
+            return _own_number
+        return _own_numbers if _is_shareable(example) else None
 
     def present(self, target: Library) -> Leave | None:
-        if target is not self and target is not NUMPY:
-            return None
-
-        def present(result: Any, taken: set[int]) -> Any:
-            if target is NUMPY and (not result.is_cpu or result.dtype is torch.bfloat16):
-                return None
-            own = _own((result,), taken, in_order=target is NUMPY)
-            return None if own is None else own[0] if target is self else own[0].numpy()
-
-        return present
+        return _own if target is self else _own_numbers_of_any if target is NUMPY else None
 
     def loops(self) -> Loops:
         from .loops import TorchLoops
@@ -274,83 +240,68 @@ class TorchLibrary(Library):
         return torch.no_grad()
 
 
-def _as_it_is(x: Any, taken: set[int]) -> Any:
-    _all_as_they_are((x,), taken)
+def _is_shareable(example: Any) -> bool:
+    return type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative
+
+
+def _as_it_is(x: torch.Tensor, taken: set[int]) -> torch.Tensor:
+    try:
+        taken.add(_address(_storage(x)))
+    except RuntimeError:  # it has no memory: it is not strided, or belongs to a transformation
+        pass
     return x
 
 
-def _dense_as_it_is(x: Any, taken: set[int]) -> Any:
-    if not _all_as_they_are((x,), taken):
+def _dense_as_it_is(x: torch.Tensor, taken: set[int]) -> torch.Tensor:
+    try:
+        taken.add(_address(_storage(x)))
+    except RuntimeError:
         _require_dense(x)
     return x
 
 
-def _all_as_they_are(values: tuple[Any, ...], taken: set[int]) -> tuple[Any, ...] | None:
+def _on_its_memory(x: np.ndarray[Any, Any], taken: set[int]) -> torch.Tensor:
+    flags = x.flags
     try:
-        taken.update(map(_address, map(_storage, values)))
-    except RuntimeError:  # one has no memory: it is not strided, or belongs to a transformation
-        return None
-    return values
-
-
-def _on_its_memory(x: Any, taken: set[int]) -> torch.Tensor:
-    alone = _all_on_their_memory((x,), taken)
-    tensor: torch.Tensor = TORCH.asarray(x) if alone is None else alone[0]
-    if alone is None and (key := TORCH.memory(tensor)) is not None:
-        taken.add(key)
+        # In this order: a broadcast array warns when it is asked whether it is writeable.
+        tensor = torch.from_numpy(x) if flags.c_contiguous and flags.writeable else TORCH.asarray(x)
+    except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
+        tensor = TORCH.asarray(x)
+    taken.add(_address(_storage(tensor)))
     return tensor
 
 
-def _all_on_their_memory(values: tuple[Any, ...], taken: set[int]) -> tuple[Any, ...] | None:
-    """NumPy arrays as tensors on the same memory; None if one of them cannot be shared."""
-    if not all(map(_C_CONTIGUOUS, values)) or not all(map(_WRITEABLE, values)):  # a broadcast array warns when asked the latter
+def _own(x: torch.Tensor, taken: set[int]) -> Any:
+    """As `unshared`, of a plain tensor; None if it is in a graph, in a transformation, or spread over processes."""
+    if type(x) is not torch.Tensor or x.requires_grad:
         return None
     try:
-        return _all_as_they_are(tuple(map(torch.from_numpy, values)), taken)
-    except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
-        return None
-
-
-_C_CONTIGUOUS, _WRITEABLE = attrgetter("flags.c_contiguous"), attrgetter("flags.writeable")
-
-
-def _own(results: Sequence[Any], taken: set[int], in_order: bool = False) -> Sequence[Any] | None:
-    """Tensors as `own` makes them; None if one is in a graph, in a transformation, or spread over processes.
-
-    in_order: for NumPy, which calls only what is in C's order or Fortran's dense.
-    """
-    if {*map(type, results)} != _PLAIN or any(map(_REQUIRES_GRAD, results)):
-        return None
-    try:
-        memories = [*map(_address, map(_storage, results))]
+        memory = _address(_storage(x))
     except RuntimeError:  # the memory of what belongs to a transformation has no address
         return None
-    different = {*memories}
-    plain = 0 not in different and not any(map(_CONJUGATED, results)) and not any(map(_NEGATED, results))
-    if plain and len(different) == len(memories) and taken.isdisjoint(different) and all(map(_CONTIGUOUS, results)):
-        taken |= different
-        return results
-    owned = []
-    for x, memory in zip(results, memories):
-        if not plain and (not memory or x.is_conj() or x.is_neg()):
-            x = TORCH.unshared(x.contiguous() if in_order else x, taken)
-        elif in_order and not x.is_contiguous():
-            x = x.contiguous()
-        elif memory in taken or not _is_dense(x):
-            x = x.clone()
-        else:
-            taken.add(memory)
-        owned.append(x)
-    return owned
-
-
-_PLAIN = {torch.Tensor}
-_REQUIRES_GRAD = attrgetter("requires_grad")
-_CONTIGUOUS, _CONJUGATED, _NEGATED = torch.Tensor.is_contiguous, torch.Tensor.is_conj, torch.Tensor.is_neg
-
-
-def _itself(x: Any) -> Any:
+    if not memory or x.is_conj() or x.is_neg():
+        return TORCH.unshared(x, taken)
+    if memory in taken or not (x.is_contiguous() or _is_dense(x)):
+        return x.clone()
+    taken.add(memory)
     return x
+
+
+def _own_numbers(x: torch.Tensor, taken: set[int]) -> Any:
+    """As `_own`, for NumPy, which calls only what is in C's order or Fortran's dense."""
+    own = _own(x, taken)
+    if own is None:
+        return None
+    return own.numpy() if own.is_contiguous() else own.contiguous().numpy()
+
+
+def _own_numbers_of_any(x: torch.Tensor, taken: set[int]) -> Any:
+    return _own_numbers(x, taken) if x.is_cpu and x.dtype is not torch.bfloat16 else None
+
+
+def _own_number(x: torch.Tensor, taken: set[int]) -> Any:
+    own = _own(x, taken)
+    return None if own is None else own.item()
 
 
 def _resolved(x: torch.Tensor) -> torch.Tensor:

@@ -131,16 +131,18 @@ def promoted(xp: ModuleType, *values: Any) -> list[Array]:
 
 def _alike(xp: ModuleType, values: tuple[Any, ...]) -> list[Array] | None:
     """The usual case: arrays of one dtype, and perhaps real numbers, which take it if it is inexact; None in any other."""
-    like, numbers = None, False
+    like = dtype = None
+    numbers = False
     for value in values:
         if type(value) in REAL:
             numbers = True
-        elif like is None:
-            like = value
-            dtype = getattr(value, "dtype", None)
-            if dtype is None or isinstance(value, _OF_NUMPY):
-                return None
-        elif getattr(value, "dtype", None) != dtype or isinstance(value, _OF_NUMPY):
+            continue
+        own = getattr(value, "dtype", None)
+        if own is None or isinstance(value, _OF_NUMPY):
+            return None
+        if like is None:
+            like, dtype = value, own
+        elif own != dtype:
             return None
     if not numbers:
         return list(values)

@@ -43,7 +43,7 @@ from .state import kept, unchanged
 _forward_mode = threading.RLock()
 
 _DETACH, _REQUIRE, _IS_INFERENCE = torch.Tensor.detach, torch.Tensor.requires_grad_, torch.Tensor.is_inference
-_GRAD_FN, _new = attrgetter("grad_fn"), tuple.__new__
+_GRAD_FN = attrgetter("grad_fn")
 
 # torch.func returns it as a tree of its own kind.
 register_pytree_node(Aux, lambda aux: ([aux.arrays], aux.form), lambda parts, form: Aux(next(iter(parts)), form))
@@ -85,10 +85,9 @@ class TorchBackend(Backend):
         finally:
             here.depth = 0
         gradients = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
-        connected = gradients[0] is not None or _reach(gradients)
         if not value:
-            return _new(Gradient, ((), aux, gradients, connected))  # without the function that a named tuple has for it
-        return _new(Gradient, ((output.detach(),), aux.map(_apart), gradients, connected))
+            return Gradient((), aux, gradients, _reach(gradients))
+        return Gradient((output.detach(),), aux.map(_apart), gradients, _reach(gradients))
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""

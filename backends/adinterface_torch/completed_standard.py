@@ -73,33 +73,32 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 # Creation ------------------------------------------------------------------------------------------------------------
 
 
-def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Any:
-    return compat.arange(start, stop, step, dtype=_default(dtype, start, stop, step), device=device)
+def _in_precision(create: Callable[..., Any], *numbers: float) -> Callable[..., Any]:
+    """A function that makes an array of its arguments, or of such numbers."""
 
-
-def _of_floats(create: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(create)
-    def make(*shape: Any, dtype: Any = None, **options: Any) -> Any:
-        return create(*shape, dtype=_default(dtype, 0.0), **options)
+    def make(*args: Any, dtype: Any = None, **options: Any) -> Any:
+        return create(*args, dtype=_default(dtype, *numbers, *args, *options.values()), **options)
 
     return make
 
 
-empty, eye, ones, zeros = map(_of_floats, (compat.empty, compat.eye, compat.ones, compat.zeros))
+arange, _full, _linspace = _in_precision(compat.arange), _in_precision(compat.full), _in_precision(compat.linspace, 0.0)
+empty, eye, ones, zeros = [_in_precision(create, 0.0) for create in (compat.empty, compat.eye, compat.ones, compat.zeros)]
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """A tensor as fill value keeps its gradient."""
     if isinstance(fill_value, torch.Tensor):
         return asarray(fill_value, dtype=dtype, device=device).expand(shape)
-    return compat.full(shape, fill_value, dtype=_default(dtype, fill_value), device=device)
+    return _full(shape, fill_value, dtype=dtype, device=device)
 
 
 def linspace(start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True) -> Any:
     if isinstance(start, torch.Tensor) or isinstance(stop, torch.Tensor):
         steps = linspace(0.0, 1.0, num, dtype=dtype or torch.result_type(start, stop), endpoint=endpoint)
         return start * (1 - steps) + stop * steps
-    return compat.linspace(start, stop, num, dtype=_default(dtype, 0.0), device=device, endpoint=endpoint)
+    return _linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
 
 
 # Functions -----------------------------------------------------------------------------------------------------------

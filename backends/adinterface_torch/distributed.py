@@ -186,10 +186,6 @@ class Watch:
         if wrapper.require_backward_grad_sync and not self._held.isdisjoint(map(id, wrapper.module.parameters())):
             self.wrappers.append(wrapper)
 
-    @property
-    def exchanges(self) -> bool:
-        return bool(self.wrappers or self.groups)
-
     def refuse(self) -> None:
         """Refuse a derivative for which there is no exchange, if the module needs one."""
         if self.wrappers:
@@ -249,16 +245,8 @@ def gradients(
     output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch | None, create_graph: bool = False
 ) -> Sequence[torch.Tensor | None]:
     """The gradients of a scalar by inputs, exchanged where processes do so; None for one on which it does not depend."""
-    if watched is not None and watched.exchanges:
-        return exchanged(output, inputs, watched)
-    return backward((output,), inputs, create_graph=create_graph)
-
-
-def exchanged(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch) -> list[Any]:
-    """The gradients of a scalar by inputs, of which some are parameters that processes exchange gradients of.
-
-    A leaf that the scalar does not depend on has None.
-    """
+    if watched is None or not (watched.wrappers or watched.groups):
+        return backward((output,), inputs, create_graph=create_graph)
     touched = {id(x): x for x in inputs}
     for wrapper in watched.wrappers:  # which must average all its parameters, for any selection of them
         touched.update((id(p), p) for p in wrapper.module.parameters() if p.requires_grad)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from types import ModuleType
 from typing import Any
 
@@ -48,8 +48,7 @@ class TorchLibrary(Library):
         return x.dtype, x.shape
 
     def dtype(self, x: Any) -> str:
-        name: str = NAMES[x.dtype]
-        return name
+        return NAMES[x.dtype]
 
     def sparse_matrices(self, rows: Any, columns: Any, shape: tuple[int, int]) -> Callable[[Any], Any]:
         places = np.stack([rows, columns]).astype("int64")
@@ -96,9 +95,6 @@ class TorchLibrary(Library):
 
             bits: np.ndarray[Any, Any] = x.view(torch.int16).numpy()
             return bits.view(ml_dtypes.bfloat16)
-        if peek() is not None:  # a transform would wrap a tensor that it does not follow, too
-            with temporarily_clear_interpreter_stack():
-                return x.numpy()  # type: ignore[no-any-return]
         array: np.ndarray[Any, Any] = x.numpy()
         return array
 
@@ -162,9 +158,6 @@ class TorchLibrary(Library):
             return None
         return x.untyped_storage().data_ptr() or None
 
-    def is_real_scalar(self, x: Any) -> bool:
-        return bool(x.dim() == 0 and x.dtype.is_floating_point)
-
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is self:
             if dtype is None:
@@ -173,9 +166,7 @@ class TorchLibrary(Library):
             return _dense_as_it_is if _has_memory(example) else as_it_is
         if source is PYTHON:
             kept = None if dtype is None else DTYPES.get(dtype)
-            # The former takes a third of the time, and raises where a narrower dtype overflows.
-            make = torch.scalar_tensor if kept in (torch.float64, torch.complex128) else torch.tensor
-            return None if kept is None else lambda x, taken: make(x, dtype=kept)
+            return None if kept is None else lambda x, taken: torch.tensor(x, dtype=kept)
         return _on_its_memory if _is_shareable(example) else None
 
     def leave(self, example: Any, source: Library) -> Leave | None:
@@ -201,10 +192,6 @@ class TorchLibrary(Library):
     def precision(self, dtypes: tuple[str, ...]) -> Scoping:
         return precision(dtypes)
 
-    def is_floating(self, x: Any) -> bool:
-        dtype = x.dtype
-        return bool(dtype.is_floating_point or dtype.is_complex)
-
     def numpy_sources(self) -> tuple[Any, ...]:
         from .numpy_code import SOURCES
 
@@ -215,24 +202,19 @@ class TorchLibrary(Library):
 
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         def called(*tensors: torch.Tensor) -> Arrays:
-            return tuple([self.asarray(self._brought(x), like=tensors[0]) for x in function(*tensors)])
+            results = [
+                x if isinstance(x, torch.Tensor) else np.array(x) for x in function(*tensors)
+            ]  # NumPy's may be read-only
+            return tuple([self.asarray(x, like=tensors[0]) for x in results])
 
         return outside(called, arrays)
-
-    @staticmethod
-    def _brought(x: Any) -> Any:
-        """A NumPy array, or an extension's array, in the form that `asarray` takes; its memory may be read-only."""
-        return x if isinstance(x, torch.Tensor) else np.array(x)
 
     def stopped(self, x: Any) -> Any:
         return x.detach()
 
     def lift(self, x: Any, beside: Any) -> Any:
         # A copy: the backward pass may need the numbers after f has written new ones into its buffer.
-        if x.dtype not in SHARED:
-            return self.asarray(x, like=beside, copy=True)
-        lifted = torch.from_numpy(np.array(x))  # twice as fast as torch.tensor
-        return lifted if beside.is_cpu else lifted.to(beside.device)
+        return self.asarray(x, like=beside, copy=True)
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
         if here.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
@@ -245,10 +227,8 @@ def _is_shareable(example: Any) -> bool:
 
 
 def _as_it_is(x: torch.Tensor, taken: set[int]) -> torch.Tensor:
-    try:
+    with suppress(RuntimeError):  # it has no memory: it is not strided, or belongs to a transformation
         taken.add(_address(_storage(x)))
-    except RuntimeError:  # it has no memory: it is not strided, or belongs to a transformation
-        pass
     return x
 
 

@@ -21,14 +21,10 @@ from adinterface.core.contract.nodes import NodeType
 from adinterface.core.contract.structures import Constant
 
 from .ambient import here
-from .copying import copy_of, gradient_of, is_plain
+from .copying import copy_of, entry, gradient_of
 from .distributed import refuse_copies, refuse_unknown, reshard
 from .private import in_use, is_compiled, version_of
 from .state import note_copy
-
-_PARAMETERS = {nn.Parameter}
-_IS_NESTED, _REQUIRES_GRAD = operator.attrgetter("is_nested"), operator.attrgetter("requires_grad")
-_DTYPE_AND_SHAPE = operator.attrgetter("dtype", "shape")
 
 
 class ModuleNode(NodeType):
@@ -48,17 +44,10 @@ class ModuleNode(NodeType):
         if in_use():
             reshard(value)
         structure, parameters = read(value)
-        if all(map(_REQUIRES_GRAD, parameters)):
-            return parameters, structure
         return [p if p.requires_grad else Constant(p) for p in parameters], structure
 
     def key(self, data: Any) -> Any:
         return data
-
-    def leaf_keys(self, children: Sequence[Any]) -> Iterable[Any] | None:
-        if {*map(type, children)} == _PARAMETERS and not any(map(_IS_NESTED, children)):
-            return map(_DTYPE_AND_SHAPE, children)
-        return None
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children
@@ -130,8 +119,6 @@ class ModuleStructure:
                 "A lazy module has parameters without a shape, which get one in its first call. Call it once with an example "
                 "before differentiating."
             )
-        #: Whether the short way to copy a module serves all of it: its class, and those of its parameters, are in the key.
-        self._plain = not self._compiled and is_plain(module)
         #: The names of the parameters, tied ones once, in the order of the walk.
         self.names = [name for name, _ in module.named_parameters()]
 
@@ -144,7 +131,7 @@ class ModuleStructure:
         A gradient that requires one stays in its graph. For the row of a Hessian, modules replace the parameters.
         """
         if not self._compiled:
-            return gradient_of(module, parameters, gradients, self._plain)
+            return gradient_of(module, parameters, gradients)
         return _rewrapped(module, gradient_of(module._orig_mod, parameters, gradients), False)
 
     def around(self, module: Any, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False) -> nn.Module:
@@ -155,7 +142,7 @@ class ModuleStructure:
         """
         refuse_copies(module)
         if not self._compiled:
-            return copy_of(module, parameters, values, self._plain)
+            return copy_of(module, parameters, values)
         return _rewrapped(module, copy_of(module._orig_mod, parameters, values), compiled)
 
 
@@ -176,11 +163,7 @@ class Scripted(ModuleStructure):
                 f"{type(module).__name__}: a ScriptModule holds tensors alone, and cannot hold the rows of a Hessian. Pass the "
                 f"module that it was made from, or take products with the Hessian, hvp."
             )
-        values = [
-            torch.zeros_like(p, memory_format=torch.contiguous_format, requires_grad=False) if gradient is None else gradient
-            for gradient, p in zip(gradients, parameters)
-        ]
-        return self._built(module, [value if value.requires_grad else nn.Parameter(value, False) for value in values])
+        return self._built(module, [*map(entry, gradients, parameters)])
 
     def around(
         self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False

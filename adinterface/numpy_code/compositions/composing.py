@@ -156,10 +156,8 @@ def _alike(xp: ModuleType, values: tuple[Any, ...]) -> list[Array] | None:
 def operands(xp: ModuleType, a: Any, b: Any) -> Any:
     """Two values as `promoted`, but a real number beside an inexact array stays one: functions of the standard take it."""
     array, number = (b, a) if type(a) in REAL else (a, b)
-    if type(number) in REAL and hasattr(array, "dtype") and not isinstance(array, _OF_NUMPY):
-        if not _is_exact_dtype(array.dtype):
-            return a, b
-    return promoted(xp, a, b)
+    direct = type(number) in REAL and hasattr(array, "dtype") and not isinstance(array, _OF_NUMPY)
+    return (a, b) if direct and not _is_exact_dtype(array.dtype) else promoted(xp, a, b)
 
 
 #: The classes of real numbers; bool is not one of them.

@@ -59,8 +59,8 @@ class Parameters:
         """That of each parameter; a Python number takes the widest among the arrays."""
         arrays = [leaf for leaf in self.once if leaf.library is not PYTHON]
         real = widest([leaf.library.dtype(leaf.value) for leaf in arrays])
-        of_number = {float: real, complex: complex_of(real)}
-        return [of_number[type(x.value)] if x.library is PYTHON else x.library.dtype(x.value) for x in self.once]
+        numbers = {complex: complex_of(real)}
+        return [numbers.get(type(x.value), real) if x.library is PYTHON else x.library.dtype(x.value) for x in self.once]
 
     def paths(self) -> list[str]:
         """The first place of each parameter."""

@@ -19,6 +19,7 @@ from adinterface.core.contract.rules import Arrays, FlatRule, Point
 
 from .ambient import here
 from .backward import detached, nodes_behind
+from .dtypes import is_inexact
 from .nested_forward import is_followed
 from .private import (
     functorch,
@@ -112,7 +113,7 @@ class _BelowLevels(TorchFunctionMode):
         return result
 
     def _is_followed(self, x: torch.Tensor) -> bool:
-        if not _is_inexact(x):
+        if not is_inexact(x):
             return False
         levels = temporarily_restore_interpreter_stack(self.called.stack)
         with temporarily_clear_interpreter_stack(), levels, set_forward_enabled(True):
@@ -155,7 +156,7 @@ def _is_moved(func: Any, found: Any) -> bool:
     """Whether a derivative of the operands may be one of what torch found."""
     if func is torch.Tensor.detach:
         return False
-    return found is None or func in _TO_NUMPY or any(map(_is_inexact, _tensors_in((found,))))
+    return found is None or func in _TO_NUMPY or any(map(is_inexact, _tensors_in((found,))))
 
 
 def _has_tangent(x: torch.Tensor) -> bool:
@@ -163,10 +164,6 @@ def _has_tangent(x: torch.Tensor) -> bool:
         return False
     with set_forward_enabled(True):
         return forward_ad.unpack_dual(x).tangent is not None  # type: ignore[no-untyped-call]
-
-
-def _is_inexact(x: Any) -> bool:
-    return isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())
 
 
 class _Made(TorchFunctionMode):

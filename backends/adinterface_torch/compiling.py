@@ -15,6 +15,7 @@ import torch
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, make_fx
 
 from adinterface.core.contract.auto import AutoBackend, AutoTorch
+from adinterface.core.contract.backend import Arrays
 from adinterface.core.contract.compilers import Compiler, TracedGradient
 from adinterface.core.contract.errors import BackendError
 
@@ -150,3 +151,23 @@ def _grad(output: Any, inputs: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]
 def _shown(tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """The results of a call, outside its graph unless it is part of f of another call."""
     return _apart(tensors if here.depth else [tensor.detach() for tensor in tensors])
+
+
+# Files of torch.export -----------------------------------------------------------------------------------------------
+
+
+class _Program(torch.nn.Module):
+    def __init__(self, function: Callable[..., Arrays]):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *arrays: torch.Tensor) -> Arrays:
+        return self.function(*arrays)
+
+
+def export(function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
+    """See `Backend.export`."""
+    program = torch.export.export(_Program(function), tuple([x.detach() for x in arrays]), strict=False)
+    with open(path, "wb") as file:
+        torch.export.save(program, file)
+    return {"format": "torch.export", "load": "outputs = torch.export.load(path).module()(*inputs)"}

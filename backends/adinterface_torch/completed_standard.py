@@ -14,6 +14,7 @@ import torch
 import torch.utils.dlpack
 
 from .ambient import here
+from .dtypes import is_inexact
 
 __all__ = [
     "arange", "asarray", "empty", "eye", "floor_divide", "from_dlpack", "full", "imag", "linspace", "moveaxis", "nextafter",
@@ -117,15 +118,11 @@ def floor_divide(x: Any, y: Any, /) -> Any:
 
 def pow(x: Any, y: Any, /) -> Any:
     """torch's rule for the exponent is right where x is zero, but has no derivative itself: there the power is constant."""
-    if isinstance(y, torch.Tensor) and _is_inexact(y) and (isinstance(x, torch.Tensor) or x == 0):
+    if is_inexact(y) and (isinstance(x, torch.Tensor) or x == 0):
         zero = torch.as_tensor(x == 0, device=y.device)
         y = torch.where(zero & (y.real >= 0), y.detach(), y)
         x = torch.where(zero & (y == 0), torch.ones_like(y), x)
     return compat.pow(x, y)
-
-
-def _is_inexact(x: torch.Tensor) -> bool:
-    return x.is_floating_point() or x.is_complex()
 
 
 def nextafter(x: Any, y: Any, /) -> Any:

@@ -6,6 +6,7 @@ A class for each call would take longer to make than a small f takes to run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import filterfalse
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_lin
 
 from .backward import backward, detached
 from .captured import Called, Map, below, derived, primal
+from .dtypes import is_inexact
 from .nested_forward import is_nested_forward, refusal
 from .private import VMAP, in_dual_level, peek, set_grad_enabled, transformations
 
@@ -32,7 +34,7 @@ class AdinterfaceRule(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         rule, count, *arrays = inputs
         ctx.rule, ctx.count, ctx.inputs = rule, count, len(arrays)
-        aux = [x for x in output if not (x.is_floating_point() or x.is_complex())]
+        aux = [x for x in output if not is_inexact(x)]
         ctx.outputs = len(output) - len(aux)
         if aux:
             ctx.mark_non_differentiable(*aux)
@@ -109,10 +111,7 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
         result = _apply(rule, len(leaves), *leaves, *carried)
     else:
         result = AdinterfaceRuleBelow.apply(Called(rule), len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
-    outputs = tuple([x for x in result if x.is_floating_point() or x.is_complex()])
-    if len(outputs) == len(result):
-        return outputs, ()
-    return outputs, tuple([x for x in result if not (x.is_floating_point() or x.is_complex())])
+    return tuple(filter(is_inexact, result)), tuple(filterfalse(is_inexact, result))
 
 
 def _refuse_captured(rule: FlatRule, outputs: Arrays) -> None:

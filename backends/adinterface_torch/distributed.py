@@ -54,8 +54,7 @@ def require_right(x: object) -> None:
 
 def is_sharded(module: object) -> bool:
     """Whether `fully_shard` has been applied to this very module."""
-    sharding = sys.modules.get(_SHARDING)
-    return sharding is not None and isinstance(module, sharding.FSDPModule)
+    return exchanges(type(module)) and not isinstance(module, DistributedDataParallel)
 
 
 def exchanges(cls: type) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -23,6 +23,11 @@ SHARED = frozenset(
 )
 #: What an error offers instead of a dtype that torch lacks.
 SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+
+
+def is_inexact(x: Any) -> bool:
+    """Whether x is a tensor of a real or complex floating dtype."""
+    return isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())
 
 
 class Double:

@@ -202,9 +202,8 @@ class TorchLibrary(Library):
 
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         def called(*tensors: torch.Tensor) -> Arrays:
-            results = [
-                x if isinstance(x, torch.Tensor) else np.array(x) for x in function(*tensors)
-            ]  # NumPy's may be read-only
+            # The memory of NumPy arrays may be read-only.
+            results = [x if isinstance(x, torch.Tensor) else np.array(x) for x in function(*tensors)]
             return tuple([self.asarray(x, like=tensors[0]) for x in results])
 
         return outside(called, arrays)

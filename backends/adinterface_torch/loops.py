@@ -19,6 +19,7 @@ from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.loops import Arrays, Loops
 
 from .backward import nodes_behind
+from .dtypes import is_inexact
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack
 
 
@@ -162,7 +163,7 @@ class _Again(torch.autograd.Function):
         ctx.function, ctx.surroundings, (ctx.captured, ctx.writes) = function, surroundings, closed
         ctx.save_for_backward(*inputs)
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(*[r for r in results if not (r.is_floating_point() or r.is_complex())])
+        ctx.mark_non_differentiable(*[r for r in results if not is_inexact(r)])
         return tuple([result.view_as(result) if result.requires_grad else result for result in results])
 
     @staticmethod

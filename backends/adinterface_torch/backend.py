@@ -29,7 +29,7 @@ from adinterface.core.contract.notes import note_of
 
 from .ambient import here
 from .backward import backward, dense, detached
-from .distributed import completed, gradients, is_dtensor, placed_like, refusing, watch
+from .distributed import Watch, completed, gradients, is_dtensor, placed_like, refusing
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH
 from .modules import ModuleNode
@@ -119,7 +119,7 @@ class TorchBackend(Backend):
         Results stay in a graph, or leave inference mode. With an exchange, results are of all data, with the placements of the
         leaves.
         """
-        watching = watch(function, leaves) if in_use() else None
+        watching = Watch(function, leaves) if in_use() else None
         if watching is not None:
             watching.refuse_kept()
         with watching or nullcontext():

@@ -144,8 +144,7 @@ def _recorded(function: Callable[..., Any], leaves: Sequence[torch.Tensor]) -> t
 def _grad(output: Any, inputs: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
     if not output.requires_grad:
         return [torch.zeros_like(x) for x in inputs]
-    result = torch.autograd.grad(output, inputs, create_graph=True, allow_unused=True)
-    return [torch.zeros_like(x) if gradient is None else gradient for x, gradient in zip(inputs, result)]
+    return torch.autograd.grad(output, inputs, create_graph=True, materialize_grads=True)
 
 
 def _shown(tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:

@@ -18,13 +18,11 @@ from .dtypes import is_inexact
 
 __all__ = [
     "arange", "asarray", "empty", "eye", "floor_divide", "from_dlpack", "full", "imag", "linspace", "moveaxis", "nextafter",
-    "ones", "pow", "std", "unique_all", "zeros",
+    "ones", "pow", "std", "zeros",
 ]  # fmt: skip
 
 #: `torch.moveaxis` is the same, but torch.func.vmap has no rule for it.
 moveaxis = torch.movedim
-
-_COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64}
 
 
 def _default(dtype: Any, *numbers: Any) -> Any:
@@ -33,7 +31,7 @@ def _default(dtype: Any, *numbers: Any) -> Any:
         return dtype
     kinds = set().union(*map(_kinds, numbers))
     if complex in kinds:
-        return _COMPLEX[here.python_float]
+        return here.python_float.to_complex()
     return here.python_float if float in kinds else None
 
 
@@ -135,12 +133,3 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     if correction == int(correction):
         return compat.std(x, axis=axis, correction=int(correction), keepdims=keepdims)
     return torch.sqrt(compat.var(x, axis=axis, correction=correction, keepdims=keepdims))
-
-
-def unique_all(x: Any, /) -> Any:
-    """With the index of the first of each, which torch.unique does not return."""
-    from adinterface.numpy_code.compositions.indexing import unique_all
-
-    from . import namespace
-
-    return unique_all(namespace, x)

@@ -27,13 +27,21 @@ class AdinterfaceRule(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(rule: FlatRule, count: int, *arrays: torch.Tensor) -> Arrays:
-        return _value(rule, lambda inputs: rule.value(inputs[:count], inputs[count:]), arrays)
+    def forward(called: Called, count: int, *arrays: torch.Tensor) -> Arrays:
+        # Detached, so that the author's code may call NumPy on it; then only captured tensors can be recorded.
+        inputs = detached(arrays)
+        set_grad_enabled(True)
+        try:
+            outputs, aux = primal(called, inputs, count)
+        finally:
+            set_grad_enabled(False)
+        _refuse_captured(called.rule, outputs)
+        return (*outputs, *aux)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        rule, count, *arrays = inputs
-        ctx.rule, ctx.count, ctx.inputs = rule, count, len(arrays)
+        called, count, *arrays = inputs
+        ctx.rule, ctx.count, ctx.inputs = called.rule, count, len(arrays)
         aux = [x for x in output if not is_inexact(x)]
         ctx.outputs = len(output) - len(aux)
         if aux:
@@ -57,34 +65,10 @@ class AdinterfaceRule(torch.autograd.Function):
         return *pushed, *[None] * len(point.aux)
 
 
-def _value(rule: FlatRule, value: Callable[[Arrays], tuple[Arrays, Arrays]], arrays: Arrays) -> Arrays:
-    # Detached, so that the author's code may call NumPy on it; then only captured tensors can be recorded.
-    inputs = detached(arrays)
-    set_grad_enabled(True)
-    try:
-        outputs, aux = value(inputs)
-    finally:
-        set_grad_enabled(False)
-    _refuse_captured(rule, outputs)
-    return (*outputs, *aux)
-
-
 def _point(ctx: Any) -> Point:
     saved, count, inputs = ctx.saved_tensors, ctx.count, ctx.inputs
     behind = inputs + ctx.outputs
     return Point(saved[:count], saved[count:inputs], saved[inputs:behind], saved[behind:])
-
-
-class AdinterfaceRuleBelow(AdinterfaceRule):
-    """The same for a rule that is called at a level of forward mode, or of functorch."""
-
-    @staticmethod
-    def forward(called: Any, count: int, *arrays: torch.Tensor) -> Arrays:
-        return _value(called.rule, lambda inputs: primal(called, inputs, count), arrays)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        AdinterfaceRule.setup_context(ctx, (inputs[0].rule, *inputs[1:]), output)
 
 
 # `Function.apply` calls this after checking a signature, which is known here.
@@ -108,9 +92,9 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
             value = rule.value(leaves, carried)
             _refuse_captured(rule, value[0])
             return value
-        result = _apply(rule, len(leaves), *leaves, *carried)
+        result = _apply(Called(rule, False), len(leaves), *leaves, *carried)
     else:
-        result = AdinterfaceRuleBelow.apply(Called(rule), len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
+        result = AdinterfaceRule.apply(Called(rule, True), len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
     return tuple(filter(is_inexact, result)), tuple(filterfalse(is_inexact, result))
 
 

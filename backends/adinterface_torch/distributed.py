@@ -147,7 +147,8 @@ def spread_like(x: torch.Tensor, like: Any) -> Any:
 class Watch:
     """Finds, while f runs, what exchanges gradients of the parameters that are differentiated, also if f only captures it."""
 
-    def __init__(self, held: Sequence[Any]):
+    def __init__(self, function: FlatFunction, leaves: Arrays):
+        held = [leaves[n] for n in function.held]
         self._held = {id(leaf) for leaf in held}
         #: Those that average gradients in the backward pass of this evaluation.
         self.wrappers: list[DistributedDataParallel] = []
@@ -226,14 +227,10 @@ class _Calls(TorchFunctionMode):
         return func(*args, **kwargs) if kwargs else func(*args)
 
 
-def watch(function: FlatFunction, leaves: Arrays) -> Watch:
-    return Watch([leaves[n] for n in function.held])
-
-
 @contextmanager
 def refusing(function: FlatFunction, leaves: Arrays) -> Iterator[None]:
     """An evaluation of f for a derivative for which there is no exchange."""
-    watching = watch(function, leaves)
+    watching = Watch(function, leaves)
     watching.refuse()
     with watching:
         yield

@@ -246,8 +246,7 @@ def _on_its_memory(x: np.ndarray[Any, Any], taken: set[int]) -> torch.Tensor:
         tensor = torch.from_numpy(x) if flags.c_contiguous and flags.writeable else TORCH.asarray(x)
     except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
         tensor = TORCH.asarray(x)
-    taken.add(_address(_storage(tensor)))
-    return tensor
+    return _dense_as_it_is(tensor, taken)
 
 
 def _own(x: torch.Tensor, taken: set[int]) -> Any:

@@ -24,7 +24,6 @@ from .ambient import here
 from .copying import copy_of, entry, gradient_of
 from .distributed import refuse_copies, refuse_unknown, reshard
 from .private import in_use, is_compiled, version_of
-from .state import note_copy
 
 
 class ModuleNode(NodeType):
@@ -56,7 +55,8 @@ class ModuleNode(NodeType):
                 here.watch.given(module)
             return module
         copied = data.around(module, parameters, values)
-        note_copy(module, copied)
+        if here.copies is not None:
+            here.copies.append((module, copied))
         return copied
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
@@ -73,7 +73,7 @@ class ModuleNode(NodeType):
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
         # A module that is the row of a Hessian has modules in place of parameters.
-        names = data.names if all(_has(other, name) for name in data.names) else read(other)[0].names
+        names = data.names if all(_inside(other, name) is not None for name in data.names) else read(other)[0].names
         return [_inside(other, name) for name in names], [_path(name) for name in names]
 
     def paths(self, data: Any, count: int) -> list[str]:
@@ -90,14 +90,8 @@ def _parameter(value: Any, old: nn.Parameter) -> nn.Parameter:
 
 
 def _inside(module: Any, name: str) -> Any:
-    return functools.reduce(getattr, name.split("."), module)
-
-
-def _has(module: Any, name: str) -> bool:
-    try:
-        return _inside(module, name) is not None
-    except AttributeError:
-        return False
+    """A parameter, or a module in its place; None if there is none of this name."""
+    return functools.reduce(lambda inner, part: getattr(inner, part, None), name.split("."), module)
 
 
 def _path(name: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
 import torch
 
 from adinterface.core.contract.arrays import library_of_array
@@ -17,10 +17,10 @@ from adinterface.core.contract.structures import Leaf
 from adinterface.fit.parameters import Parameters, check_scalar, stateful
 
 from .ambient import here
-from .distributed import Watch, completed, gradients, is_dtensor, placed_like
+from .distributed import is_dtensor
 from .dtypes import NAMES
 from .library import TORCH
-from .private import tree_map
+from .private import tree_map_only
 
 #: The options of AutoTorch that a whole step heeds, or that change nothing in one gradient. Others take the general way.
 _AS_THEY_ARE = {"mode", "compile", "chunk_size", "executor"}
@@ -75,7 +75,9 @@ class TorchOptim:
         return built
 
     def _restored(self, tensor: torch.Tensor, leaf: Leaf, dtype: str, taken: set[int]) -> Any:
-        if tensor is leaf.value or (self._share and leaf.library is NUMPY and _shares(tensor, leaf.value)):
+        if tensor is leaf.value or (
+            self._share and leaf.library is NUMPY and np.may_share_memory(TORCH.to_numpy(tensor), leaf.value)
+        ):
             return leaf.value
         like = None if leaf.library is PYTHON else leaf.value
         return leaf.library.restore(tensor.detach().clone(), TORCH, like, dtype, taken)
@@ -108,15 +110,15 @@ class TorchOptim:
     def native_step(self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any) -> Callable[..., Any] | None:
         """A whole step on a module and tensors, as torch users write it: `backward()` and the optimiser's own step.
 
-        None if the backend belongs to another engine; the step returns None for arguments that it does not support.
+        None if the backend belongs to another engine, or gradients arrive elsewhere, as those of DTensors do. The step returns
+        None for arguments that it does not support.
         """
         if not isinstance(backend, AutoTorch) or backend.mode == "forward" or backend.changed_options() - _AS_THEY_ARE:
             return None
-        if not (self._as_it_is and isinstance(self._model, torch.nn.Module)):
+        if not (self._as_it_is and isinstance(self._model, torch.nn.Module)) or any(map(is_dtensor, self._tensors)):
             return None
         f = torch.compile(loss) if backend.compile else loss
         model, tensors, optimizer = self._model, self._tensors, self.optimizer
-        spread = any(map(is_dtensor, tensors))  # whose gradients arrive elsewhere, or with other placements
 
         def step(_: Any, state: Any, data: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             for part in data:
@@ -124,19 +126,12 @@ class TorchOptim:
                     return None
             if kwargs or not torch.is_grad_enabled() or here.depth or torch.is_inference_mode_enabled():
                 return None
-            watching = Watch(tensors) if spread else None
-            if watching is not None:
-                watching.refuse_kept()
-            with watching or nullcontext():
-                value = f(model, *data)
+            value = f(model, *data)
             scalar = value[0] if isinstance(value, tuple) else next(iter(value.values())) if isinstance(value, dict) else value
             check_scalar("Training", scalar, value)
             for tensor in tensors:
                 tensor.grad = None
-            if watching is not None and scalar.requires_grad:
-                for tensor, result in zip(tensors, gradients(completed(scalar), tensors, watching)):
-                    tensor.grad = None if result is None else placed_like(result, tensor)
-            elif scalar.requires_grad:
+            if scalar.requires_grad:
                 scalar.backward(inputs=tensors)
             else:
                 warnings.warn(
@@ -150,7 +145,7 @@ class TorchOptim:
             optimizer.step()
             for tensor in tensors:
                 tensor.grad = None
-            return value.detach() if scalar is value else tree_map(_detached, value), model, state
+            return tree_map_only(torch.Tensor, torch.Tensor.detach, value), model, state
 
         return step
 
@@ -178,14 +173,6 @@ def _converted(value: Any, library: Library, dtype: str, **options: Any) -> torc
     foreign = value if library in (TORCH, NUMPY, PYTHON) else TORCH.foreign(value, library)
     tensor: torch.Tensor = TORCH.asarray(foreign, dtype=dtype, **options)
     return tensor
-
-
-def _detached(value: Any) -> Any:
-    return value.detach() if isinstance(value, torch.Tensor) else value
-
-
-def _shares(tensor: torch.Tensor, array: Any) -> bool:
-    return bool(tensor.data_ptr() == array.__array_interface__["data"][0])
 
 
 __all__ = ["TorchOptim"]

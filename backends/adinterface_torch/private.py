@@ -18,7 +18,6 @@ from torch.autograd import forward_ad
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils._pytree import register_pytree_node as register_pytree_node
 from torch.utils._pytree import tree_leaves as tree_leaves
-from torch.utils._pytree import tree_map as tree_map
 from torch.utils._pytree import tree_map_only as tree_map_only
 
 # The transformations of `torch.func` that are at work, and the tensors in them. ---------------------------------------

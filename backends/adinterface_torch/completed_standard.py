@@ -41,7 +41,7 @@ def _kinds(numbers: Any) -> set[type]:
     return {type(numbers)}
 
 
-def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, **options: Any) -> torch.Tensor:
+def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, **options: Any) -> Any:
     """As in array-api-compat, but a tensor stays in its graph, and so do tensors in a list.
 
     `torch.asarray` warns about the first since torch 2.13, and gives the second no gradient.
@@ -49,8 +49,7 @@ def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | No
     if isinstance(x, (list, tuple)) and _holds_tensors(x):
         x = torch.stack([asarray(item) for item in x])
     if not isinstance(x, torch.Tensor):
-        made: torch.Tensor = compat.asarray(x, dtype=_default(dtype, x), device=device, copy=copy, **options)
-        return made
+        return compat.asarray(x, dtype=_default(dtype, x), device=device, copy=copy, **options)
     moved = x.to(dtype=dtype or x.dtype, device=device or x.device)
     if copy is False and moved is not x:
         raise ValueError("asarray: this conversion needs a copy, which copy=False forbids.")

@@ -158,6 +158,9 @@ class TorchLibrary(Library):
             return None
         return x.untyped_storage().data_ptr() or None
 
+    def is_real_scalar(self, x: Any) -> bool:
+        return bool(x.dim() == 0 and x.dtype.is_floating_point)
+
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is self:
             if dtype is None:
@@ -267,10 +270,8 @@ def _own(x: torch.Tensor, taken: set[int]) -> Any:
 
 def _own_numbers(x: torch.Tensor, taken: set[int]) -> Any:
     """As `_own`, for NumPy, which calls only what is in C's order or Fortran's dense."""
-    own = _own(x, taken)
-    if own is None:
-        return None
-    return own.numpy() if own.is_contiguous() else own.contiguous().numpy()
+    own = _own(x if x.is_contiguous() else x.contiguous(), taken)
+    return None if own is None else own.numpy()
 
 
 def _own_numbers_of_any(x: torch.Tensor, taken: set[int]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from ..core.call.output import check_scalar as check_scalar
 from ..core.call.state import stateful as stateful
 from ..core.contract.errors import TreeError
-from ..core.contract.library import PYTHON, Library
+from ..core.contract.library import PYTHON, Library, complex_of, widest
 from ..core.contract.structures import Leaf
 from ..core.tree import Structure, count_leaves
 from ..core.tree.matching import Fits, along, apart, rebuild
@@ -53,6 +53,14 @@ class Parameters:
     def library(self) -> Library | None:
         """That of the first array; None if all parameters are Python's numbers."""
         return next((leaf.library for leaf in self.once if leaf.library is not PYTHON), None)
+
+    @property
+    def dtypes(self) -> list[str]:
+        """That of each parameter; a Python number takes the widest among the arrays."""
+        arrays = [leaf for leaf in self.once if leaf.library is not PYTHON]
+        real = widest([leaf.library.dtype(leaf.value) for leaf in arrays])
+        numbers = {complex: complex_of(real)}
+        return [numbers.get(type(x.value), real) if x.library is PYTHON else x.library.dtype(x.value) for x in self.once]
 
     def paths(self) -> list[str]:
         """The first place of each parameter."""

@@ -14,7 +14,7 @@ import numpy as np
 from adinterface import tree
 from adinterface.core.contract.auto import AutoJax
 from adinterface.core.contract.errors import TreeError
-from adinterface.core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
+from adinterface.core.contract.library import NUMPY, PYTHON, Library
 from adinterface.core.contract.structures import CONSTANT, Node, Static, Structure
 from adinterface.fit.parameters import Parameters, like, one_gradient
 
@@ -134,16 +134,7 @@ class _Leaves:
         own = self.parameters.library
         #: The library of the state: JAX arrays for a model of JAX arrays, else NumPy arrays, which pickle keeps in 64 bits.
         self.library: Library = own if own is JAX else NUMPY
-        arrays = [leaf for leaf in self.parameters.once if leaf.library is not PYTHON]
-        real = widest([leaf.library.dtype(leaf.value) for leaf in arrays])
-        self.dtypes = [
-            leaf.library.dtype(leaf.value)
-            if leaf.library is not PYTHON
-            else complex_of(real)
-            if type(leaf.value) is complex
-            else real
-            for leaf in self.parameters.once
-        ]
+        self.dtypes = self.parameters.dtypes
         self._order: list[int] | None = None
 
     def scope(self) -> Any:

@@ -29,7 +29,7 @@ from adinterface.core.contract.notes import note_of
 
 from .ambient import here
 from .backward import backward, dense, detached
-from .distributed import completed, gradients, is_dtensor, placed_like, refusing, watch
+from .distributed import Watch, completed, gradients, is_dtensor, placed_like, refusing
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH
 from .modules import ModuleNode
@@ -43,7 +43,7 @@ from .state import kept, unchanged
 _forward_mode = threading.RLock()
 
 _DETACH, _REQUIRE, _IS_INFERENCE = torch.Tensor.detach, torch.Tensor.requires_grad_, torch.Tensor.is_inference
-_GRAD_FN, _new = attrgetter("grad_fn"), tuple.__new__
+_GRAD_FN = attrgetter("grad_fn")
 
 # torch.func returns it as a tree of its own kind.
 register_pytree_node(Aux, lambda aux: ([aux.arrays], aux.form), lambda parts, form: Aux(next(iter(parts)), form))
@@ -77,7 +77,7 @@ class TorchBackend(Backend):
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
         """As by `pullback`, but the graph is freed during the pass, as by `backward`."""
         if not self._is_open(leaves):
-            return None if _inside_functorch() else self._gradient_inside(function, leaves)
+            return None if peek() is not None else self._gradient_inside(function, leaves)
         inputs = _inputs(function, leaves)
         here.depth = 1
         try:
@@ -85,10 +85,9 @@ class TorchBackend(Backend):
         finally:
             here.depth = 0
         gradients = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
-        connected = gradients[0] is not None or _reach(gradients)
         if not value:
-            return _new(Gradient, ((), aux, gradients, connected))  # without the function that a named tuple has for it
-        return _new(Gradient, ((output.detach(),), aux.map(_apart), gradients, connected))
+            return Gradient((), aux, gradients, _reach(gradients))
+        return Gradient((output.detach(),), aux.map(_apart), gradients, _reach(gradients))
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""
@@ -120,7 +119,7 @@ class TorchBackend(Backend):
         Results stay in a graph, or leave inference mode. With an exchange, results are of all data, with the placements of the
         leaves.
         """
-        watching = watch(function, leaves) if in_use() else None
+        watching = Watch(function, leaves) if in_use() else None
         if watching is not None:
             watching.refuse_kept()
         with watching or nullcontext():
@@ -157,7 +156,7 @@ class TorchBackend(Backend):
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
         spread = in_use()
         with refusing(function, leaves) if spread else nullcontext():
-            if _inside_functorch():
+            if peek() is not None:
                 return _functorch_pullback(function, leaves)
             keep, inputs, outputs, aux = self._recorded(function, leaves)
         if spread:
@@ -219,7 +218,7 @@ class TorchBackend(Backend):
         outputs, tangents, aux = pushed
         # torch returns float64 where a number in a 0-d array meets a Python float.
         tangents = tuple([tangent.to(output.dtype) for tangent, output in zip(tangents, outputs)])
-        if _inside_functorch() or self._keeps(leaves):
+        if peek() is not None or self._keeps(leaves):
             return Pushforward(tuple(outputs), tangents, aux)
         return Pushforward(detached(outputs), detached(tangents), aux.map(_apart))
 
@@ -239,7 +238,7 @@ class TorchBackend(Backend):
             return tuple(self._pushed(function, leaves, tangents))
 
         # torch takes every batched value for one of this batch: inside a batch of the caller's the outputs get this one, too.
-        inside = _inside_functorch()
+        inside = peek() is not None
         # Random numbers are the same for every tangent, as they must be.
         batched: Any = torch.func.vmap(push, out_dims=0 if inside else (None, 0, None), randomness="same")  # type: ignore[arg-type]
         with _forward_mode:
@@ -251,7 +250,7 @@ class TorchBackend(Backend):
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         """The value once, and a pushforward in every push; stacks of tangents in one."""
         outputs, aux = function(*leaves)
-        if not (_inside_functorch() or self._keeps(leaves)):
+        if peek() is None and not self._keeps(leaves):
             outputs, aux = detached(outputs), aux.map(_apart)
 
         def push(tangents: Arrays) -> Arrays:
@@ -268,7 +267,7 @@ class TorchBackend(Backend):
         axes = tuple([0 if stacked else None for stacked in each])
 
         def vectorized(*arrays: Any) -> Any:
-            if not (_inside_functorch() or self._keeps(arrays)):
+            if peek() is None and not self._keeps(arrays):
                 arrays = detached(arrays)  # else a graph would be kept of what module's parameters go through
             count = next(len(array) for array, stacked in zip(arrays, each) if stacked)
             at_once = torch.func.vmap(compute, in_dims=axes, randomness=randomness, chunk_size=chunk if chunk < count else None)
@@ -287,7 +286,7 @@ class TorchBackend(Backend):
         return {"torch_optim": TorchOptim}[name]
 
     def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
-        from .exporting import export  # here, because it imports the compiler
+        from .compiling import export  # here, because it imports the compiler
 
         return export(function, arrays, path)
 
@@ -326,10 +325,6 @@ def _reach(gradients: Sequence[Any]) -> bool:
     return any(gradient is not None for gradient in gradients)
 
 
-def _inside_functorch() -> bool:
-    return peek() is not None
-
-
 @contextmanager
 def _recording() -> Iterator[None]:
     """f runs with gradients on, in any mode of the caller; results of calls inside f stay in the graph."""
@@ -343,7 +338,7 @@ def _recording() -> Iterator[None]:
 
 def _written_back(function: FlatFunction) -> AbstractContextManager[None]:
     """What f changes in the buffers of private copies of modules arrives in the modules."""
-    return kept() if function.held and not _inside_functorch() else nullcontext()
+    return kept() if function.held and peek() is None else nullcontext()
 
 
 def _mode(graph: bool) -> AbstractContextManager[Any]:

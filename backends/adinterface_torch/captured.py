@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.autograd import forward_ad
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
@@ -19,7 +18,8 @@ from adinterface.core.contract.rules import Arrays, FlatRule, Point
 
 from .ambient import here
 from .backward import detached, nodes_behind
-from .nested_forward import is_followed
+from .dtypes import is_inexact
+from .nested_forward import dual, is_followed
 from .private import (
     functorch,
     in_dual_level,
@@ -37,18 +37,21 @@ Map = Callable[[Arrays, Point], Arrays]
 
 
 class Called:
-    """A rule and the levels of functorch at which it was called."""
+    """A rule and the levels at which it was called. inside: whether there are any, of forward mode or functorch."""
 
-    __slots__ = ("captures", "rule", "stack")
+    __slots__ = ("captures", "inside", "rule", "stack")
 
-    def __init__(self, rule: FlatRule):
-        self.rule, self.captures = rule, False
-        with temporarily_clear_interpreter_stack() as stack:
-            self.stack = stack
+    def __init__(self, rule: FlatRule, inside: bool):
+        self.rule, self.inside, self.captures = rule, inside, False
+        if inside:
+            with temporarily_clear_interpreter_stack() as stack:
+                self.stack = stack
 
 
 def primal(called: Called, arrays: Arrays, count: int) -> tuple[Arrays, Arrays]:
     """The value of a rule below the levels of its call; an error if it captures a tensor that they differentiate."""
+    if not called.inside:
+        return called.rule.value(arrays[:count], arrays[count:])
     before, here.called = here.called, called
     try:
         with _naming_captured(called.rule):
@@ -98,7 +101,7 @@ class _BelowLevels(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         level = _present_level()
-        tensors = [*_tensors_in(args), *_tensors_in(kwargs.values())]
+        tensors = [*tensors_in(args), *tensors_in(kwargs.values())]
         above = [x for x in tensors if _is_above(x, level)]
         undecided = [x for x in tensors if self.level < functorch.maybe_get_level(x) <= level]
         if above:
@@ -112,20 +115,20 @@ class _BelowLevels(TorchFunctionMode):
         return result
 
     def _is_followed(self, x: torch.Tensor) -> bool:
-        if not _is_inexact(x):
+        if not is_inexact(x):
             return False
         levels = temporarily_restore_interpreter_stack(self.called.stack)
         with temporarily_clear_interpreter_stack(), levels, set_forward_enabled(True):
             return is_followed(x)
 
 
-def _tensors_in(values: Iterable[Any]) -> Iterator[torch.Tensor]:
+def tensors_in(values: Iterable[Any]) -> Iterator[torch.Tensor]:
     """The tensors of a call; most are arguments themselves, which is far faster to check than to flatten trees."""
     for value in values:
         if isinstance(value, torch.Tensor):
             yield value
         elif isinstance(value, (tuple, list, dict)):
-            yield from _tensors_in(tree_leaves(value))
+            yield from tensors_in(tree_leaves(value))
 
 
 def _present_level() -> int:
@@ -134,7 +137,12 @@ def _present_level() -> int:
 
 
 def _is_above(x: torch.Tensor, level: int) -> bool:
-    return functorch.maybe_get_level(x) > level or (in_dual_level() and _has_tangent(x))
+    if functorch.maybe_get_level(x) > level:
+        return True
+    if not in_dual_level() or peek() is not None:
+        return False
+    with set_forward_enabled(True):
+        return dual(x)[1] is not None
 
 
 def _constant(x: torch.Tensor, level: int) -> torch.Tensor:
@@ -155,18 +163,7 @@ def _is_moved(func: Any, found: Any) -> bool:
     """Whether a derivative of the operands may be one of what torch found."""
     if func is torch.Tensor.detach:
         return False
-    return found is None or func in _TO_NUMPY or any(map(_is_inexact, _tensors_in((found,))))
-
-
-def _has_tangent(x: torch.Tensor) -> bool:
-    if peek() is not None:
-        return False
-    with set_forward_enabled(True):
-        return forward_ad.unpack_dual(x).tangent is not None  # type: ignore[no-untyped-call]
-
-
-def _is_inexact(x: Any) -> bool:
-    return isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())
+    return found is None or func in _TO_NUMPY or any(map(is_inexact, tensors_in((found,))))
 
 
 class _Made(TorchFunctionMode):
@@ -222,4 +219,4 @@ def _naming_captured(rule: FlatRule) -> Iterator[None]:
         raise
 
 
-__all__ = ["Called", "Map", "below", "derived", "primal"]
+__all__ = ["Called", "Map", "below", "derived", "primal", "tensors_in"]

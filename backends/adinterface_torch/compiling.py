@@ -15,6 +15,7 @@ import torch
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, make_fx
 
 from adinterface.core.contract.auto import AutoBackend, AutoTorch
+from adinterface.core.contract.backend import Arrays
 from adinterface.core.contract.compilers import Compiler, TracedGradient
 from adinterface.core.contract.errors import BackendError
 
@@ -143,10 +144,29 @@ def _recorded(function: Callable[..., Any], leaves: Sequence[torch.Tensor]) -> t
 def _grad(output: Any, inputs: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
     if not output.requires_grad:
         return [torch.zeros_like(x) for x in inputs]
-    result = torch.autograd.grad(output, inputs, create_graph=True, allow_unused=True)
-    return [torch.zeros_like(x) if gradient is None else gradient for x, gradient in zip(inputs, result)]
+    return torch.autograd.grad(output, inputs, create_graph=True, materialize_grads=True)
 
 
 def _shown(tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """The results of a call, outside its graph unless it is part of f of another call."""
     return _apart(tensors if here.depth else [tensor.detach() for tensor in tensors])
+
+
+# Files of torch.export -----------------------------------------------------------------------------------------------
+
+
+class _Program(torch.nn.Module):
+    def __init__(self, function: Callable[..., Arrays]):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *arrays: torch.Tensor) -> Arrays:
+        return self.function(*arrays)
+
+
+def export(function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
+    """See `Backend.export`."""
+    program = torch.export.export(_Program(function), tuple([x.detach() for x in arrays]), strict=False)
+    with open(path, "wb") as file:
+        torch.export.save(program, file)
+    return {"format": "torch.export", "load": "outputs = torch.export.load(path).module()(*inputs)"}

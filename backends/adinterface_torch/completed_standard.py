@@ -5,23 +5,24 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import functools
+from collections.abc import Callable
+from typing import Any
 
 import array_api_compat.torch as compat
 import torch
 import torch.utils.dlpack
 
 from .ambient import here
+from .dtypes import is_inexact
 
 __all__ = [
     "arange", "asarray", "empty", "eye", "floor_divide", "from_dlpack", "full", "imag", "linspace", "moveaxis", "nextafter",
-    "ones", "remainder", "std", "unique_all", "zeros",
+    "ones", "pow", "std", "zeros",
 ]  # fmt: skip
 
 #: `torch.moveaxis` is the same, but torch.func.vmap has no rule for it.
 moveaxis = torch.movedim
-
-_COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64}
 
 
 def _default(dtype: Any, *numbers: Any) -> Any:
@@ -30,7 +31,7 @@ def _default(dtype: Any, *numbers: Any) -> Any:
         return dtype
     kinds = set().union(*map(_kinds, numbers))
     if complex in kinds:
-        return _COMPLEX[here.python_float]
+        return here.python_float.to_complex()
     return here.python_float if float in kinds else None
 
 
@@ -40,7 +41,7 @@ def _kinds(numbers: Any) -> set[type]:
     return {type(numbers)}
 
 
-def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, **options: Any) -> torch.Tensor:
+def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, **options: Any) -> Any:
     """As in array-api-compat, but a tensor stays in its graph, and so do tensors in a list.
 
     `torch.asarray` warns about the first since torch 2.13, and gives the second no gradient.
@@ -48,8 +49,7 @@ def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | No
     if isinstance(x, (list, tuple)) and _holds_tensors(x):
         x = torch.stack([asarray(item) for item in x])
     if not isinstance(x, torch.Tensor):
-        made: torch.Tensor = compat.asarray(x, dtype=_default(dtype, x), device=device, copy=copy, **options)
-        return made
+        return compat.asarray(x, dtype=_default(dtype, x), device=device, copy=copy, **options)
     moved = x.to(dtype=dtype or x.dtype, device=device or x.device)
     if copy is False and moved is not x:
         raise ValueError("asarray: this conversion needs a copy, which copy=False forbids.")
@@ -71,38 +71,32 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 # Creation ------------------------------------------------------------------------------------------------------------
 
 
-def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Any:
-    return compat.arange(start, stop, step, dtype=_default(dtype, start, stop, step), device=device)
+def _in_precision(create: Callable[..., Any], *numbers: float) -> Callable[..., Any]:
+    """A function that makes an array of its arguments, or of such numbers."""
+
+    @functools.wraps(create)
+    def make(*args: Any, dtype: Any = None, **options: Any) -> Any:
+        return create(*args, dtype=_default(dtype, *numbers, *args, *options.values()), **options)
+
+    return make
 
 
-def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    return compat.empty(shape, dtype=_default(dtype, 0.0), device=device)
-
-
-def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Any:
-    return compat.eye(rows, columns, k=k, dtype=_default(dtype, 0.0), device=device)
+arange, _full, _linspace = _in_precision(compat.arange), _in_precision(compat.full), _in_precision(compat.linspace, 0.0)
+empty, eye, ones, zeros = [_in_precision(create, 0.0) for create in (compat.empty, compat.eye, compat.ones, compat.zeros)]
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """A tensor as fill value keeps its gradient."""
     if isinstance(fill_value, torch.Tensor):
         return asarray(fill_value, dtype=dtype, device=device).expand(shape)
-    return compat.full(shape, fill_value, dtype=_default(dtype, fill_value), device=device)
+    return _full(shape, fill_value, dtype=dtype, device=device)
 
 
 def linspace(start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True) -> Any:
     if isinstance(start, torch.Tensor) or isinstance(stop, torch.Tensor):
         steps = linspace(0.0, 1.0, num, dtype=dtype or torch.result_type(start, stop), endpoint=endpoint)
         return start * (1 - steps) + stop * steps
-    return compat.linspace(start, stop, num, dtype=_default(dtype, 0.0), device=device, endpoint=endpoint)
-
-
-def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    return compat.ones(shape, dtype=_default(dtype, 0.0), device=device)
-
-
-def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    return compat.zeros(shape, dtype=_default(dtype, 0.0), device=device)
+    return _linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
 
 
 # Functions -----------------------------------------------------------------------------------------------------------
@@ -119,13 +113,13 @@ def floor_divide(x: Any, y: Any, /) -> Any:
     return compat.floor_divide(x, y)
 
 
-def remainder(x: Any, y: Any, /) -> Any:
-    """torch has no derivative by the second tensor: this has that of x - floor(x / y) y, with torch's value."""
-    if not isinstance(y, torch.Tensor):
-        return torch.remainder(x, y)
-    moving = x - floor_divide(x, y) * y
-    exact = compat.remainder(x.detach() if isinstance(x, torch.Tensor) else x, y.detach())
-    return moving + (exact - moving.detach())
+def pow(x: Any, y: Any, /) -> Any:
+    """torch's rule for the exponent is right where x is zero, but has no derivative itself: there the power is constant."""
+    if is_inexact(y) and (isinstance(x, torch.Tensor) or x == 0):
+        zero = torch.as_tensor(x == 0, device=y.device)
+        y = torch.where(zero & (y.real >= 0), y.detach(), y)
+        x = torch.where(zero & (y == 0), torch.ones_like(y), x)
+    return compat.pow(x, y)
 
 
 def nextafter(x: Any, y: Any, /) -> Any:
@@ -138,19 +132,3 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     if correction == int(correction):
         return compat.std(x, axis=axis, correction=int(correction), keepdims=keepdims)
     return torch.sqrt(compat.var(x, axis=axis, correction=correction, keepdims=keepdims))
-
-
-class UniqueAllResult(NamedTuple):
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
-
-
-def unique_all(x: Any, /) -> UniqueAllResult:
-    """With the index of the first of each, which torch.unique does not return."""
-    values, inverse, counts = torch.unique(x.detach(), return_inverse=True, return_counts=True)
-    flat = inverse.reshape(-1)
-    places = torch.arange(flat.numel(), device=x.device)
-    first = torch.full(values.shape, flat.numel(), dtype=places.dtype, device=x.device)
-    return UniqueAllResult(values, first.scatter_reduce(0, flat, places, "amin"), inverse, counts)

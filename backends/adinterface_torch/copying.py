@@ -10,8 +10,7 @@ import copy
 import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from itertools import chain, repeat
-from operator import attrgetter
+from itertools import chain
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -23,7 +22,7 @@ from adinterface.core.contract.errors import ConversionError
 
 from .distributed import exchanges, is_dtensor
 from .pickling import is_marked
-from .private import is_wrapped, make_subclass
+from .private import is_wrapped
 
 
 class NoHooks(OrderedDict[Any, Any]):
@@ -65,19 +64,16 @@ _COMPILED = "_compiled_call_impl"
 _MEMBERSHIP = ("reducer", "logger")
 
 
-def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], plain: bool = False) -> nn.Module:
-    """A copy of the module in which the values take the places of the parameters. plain: `is_plain` says so."""
-    return _Copier(module, parameters, values, False, plain).copied()
+def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any]) -> nn.Module:
+    """A copy of the module in which the values take the places of the parameters."""
+    return _Copier(module, parameters, values, False).copied()
 
 
-def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any], plain: bool = False) -> nn.Module:
-    """A copy of the module that holds gradients, and has no hooks for a call. plain: `is_plain` says so."""
-    if {*map(type, gradients)} == _TENSORS and not any(map(_REQUIRES_GRAD, gradients)):
-        entries = [*map(make_subclass, repeat(nn.Parameter), gradients, repeat(False))]
-        return _Copier(module, parameters, entries, True, plain).copied()
-    entries = [_entry(gradient, parameter) for gradient, parameter in zip(gradients, parameters)]
-    built = _Copier(module, parameters, entries, True, plain).copied()
-    if any(isinstance(entry, nn.Module) for entry in entries):
+def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
+    """A copy of the module that holds gradients, and has no hooks for a call."""
+    entries = [*map(entry, gradients, parameters)]
+    built = _Copier(module, parameters, entries, True).copied()
+    if any(isinstance(each, nn.Module) for each in entries):
         for inner in list(built.modules()):
             own: dict[str, Any] = inner._parameters
             for name, row in [*own.items()]:
@@ -87,10 +83,8 @@ def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequenc
     return built
 
 
-_TENSORS, _REQUIRES_GRAD = {torch.Tensor}, attrgetter("requires_grad")
-
-
-def _entry(gradient: Any, parameter: torch.Tensor) -> Any:
+def entry(gradient: Any, parameter: torch.Tensor) -> Any:
+    """What takes the place of the parameter: its gradient as a parameter, which requires none; zeros for None."""
     if gradient is None:
         gradient = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
     if isinstance(gradient, nn.Module) or gradient.requires_grad:
@@ -115,11 +109,6 @@ def _method_of(module: nn.Module) -> str:
     return method
 
 
-def is_plain(module: nn.Module) -> bool:
-    """Whether all submodules are copied attribute by attribute."""
-    return all(_method_of(inner) is BY_ATTRIBUTES for inner in module.modules())
-
-
 def _copies_by_state(cls: Any) -> bool:
     """Whether deepcopy makes a copy of such a module from its `__dict__` alone."""
     if getattr(getattr(cls, "__deepcopy__", None), "__module__", "") == "torch.nn.utils.parametrize":
@@ -141,9 +130,8 @@ def _is_shared(values: Iterable[Any]) -> bool:
 class _Copier:
     """One copy of a module."""
 
-    def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], gradient: bool, plain: bool):
-        self.module, self.parameters, self.values = module, parameters, values
-        self.gradient, self.plain = gradient, plain
+    def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], gradient: bool):
+        self.module, self.parameters, self.values, self.gradient = module, parameters, values, gradient
         #: The names of the hooks that the copy has, too.
         self.kept = _OF_STATE if gradient else [*_HOOKS]
         #: The copies of objects, by identity, as in `copy.deepcopy`.
@@ -177,7 +165,7 @@ class _Copier:
         if known is not None or module is None:
             children[name] = known
             return
-        method = BY_ATTRIBUTES if self.plain else _method_of(module)
+        method = _method_of(module)
         if method is not BY_DEEPCOPY:
             children[name] = self.copy(module, method is BY_REGISTERS)
             return

@@ -6,6 +6,7 @@ A class for each call would take longer to make than a small f takes to run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import filterfalse
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_lin
 
 from .backward import backward, detached
 from .captured import Called, Map, below, derived, primal
+from .dtypes import is_inexact
 from .nested_forward import is_nested_forward, refusal
 from .private import VMAP, in_dual_level, peek, set_grad_enabled, transformations
 
@@ -25,14 +27,22 @@ class AdinterfaceRule(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(rule: FlatRule, count: int, *arrays: torch.Tensor) -> Arrays:
-        return _value(rule, lambda inputs: rule.value(inputs[:count], inputs[count:]), arrays)
+    def forward(called: Called, count: int, *arrays: torch.Tensor) -> Arrays:
+        # Detached, so that the author's code may call NumPy on it; then only captured tensors can be recorded.
+        inputs = detached(arrays)
+        set_grad_enabled(True)
+        try:
+            outputs, aux = primal(called, inputs, count)
+        finally:
+            set_grad_enabled(False)
+        _refuse_captured(called.rule, outputs)
+        return (*outputs, *aux)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        rule, count, *arrays = inputs
-        ctx.rule, ctx.count, ctx.inputs = rule, count, len(arrays)
-        aux = [x for x in output if not (x.is_floating_point() or x.is_complex())]
+        called, count, *arrays = inputs
+        ctx.rule, ctx.count, ctx.inputs = called.rule, count, len(arrays)
+        aux = [x for x in output if not is_inexact(x)]
         ctx.outputs = len(output) - len(aux)
         if aux:
             ctx.mark_non_differentiable(*aux)
@@ -55,34 +65,10 @@ class AdinterfaceRule(torch.autograd.Function):
         return *pushed, *[None] * len(point.aux)
 
 
-def _value(rule: FlatRule, value: Callable[[Arrays], tuple[Arrays, Arrays]], arrays: Arrays) -> Arrays:
-    # Detached, so that the author's code may call NumPy on it; then only captured tensors can be recorded.
-    inputs = detached(arrays)
-    set_grad_enabled(True)
-    try:
-        outputs, aux = value(inputs)
-    finally:
-        set_grad_enabled(False)
-    _refuse_captured(rule, outputs)
-    return (*outputs, *aux)
-
-
 def _point(ctx: Any) -> Point:
     saved, count, inputs = ctx.saved_tensors, ctx.count, ctx.inputs
     behind = inputs + ctx.outputs
     return Point(saved[:count], saved[count:inputs], saved[inputs:behind], saved[behind:])
-
-
-class AdinterfaceRuleBelow(AdinterfaceRule):
-    """The same for a rule that is called at a level of forward mode, or of functorch."""
-
-    @staticmethod
-    def forward(called: Any, count: int, *arrays: torch.Tensor) -> Arrays:
-        return _value(called.rule, lambda inputs: primal(called, inputs, count), arrays)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        AdinterfaceRule.setup_context(ctx, (inputs[0].rule, *inputs[1:]), output)
 
 
 # `Function.apply` calls this after checking a signature, which is known here.
@@ -106,13 +92,10 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
             value = rule.value(leaves, carried)
             _refuse_captured(rule, value[0])
             return value
-        result = _apply(rule, len(leaves), *leaves, *carried)
+        result = _apply(Called(rule, False), len(leaves), *leaves, *carried)
     else:
-        result = AdinterfaceRuleBelow.apply(Called(rule), len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
-    outputs = tuple([x for x in result if x.is_floating_point() or x.is_complex()])
-    if len(outputs) == len(result):
-        return outputs, ()
-    return outputs, tuple([x for x in result if not (x.is_floating_point() or x.is_complex())])
+        result = AdinterfaceRule.apply(Called(rule, True), len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
+    return tuple(filter(is_inexact, result)), tuple(filterfalse(is_inexact, result))
 
 
 def _refuse_captured(rule: FlatRule, outputs: Arrays) -> None:

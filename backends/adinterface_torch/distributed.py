@@ -54,8 +54,7 @@ def require_right(x: object) -> None:
 
 def is_sharded(module: object) -> bool:
     """Whether `fully_shard` has been applied to this very module."""
-    sharding = sys.modules.get(_SHARDING)
-    return sharding is not None and isinstance(module, sharding.FSDPModule)
+    return exchanges(type(module)) and not isinstance(module, DistributedDataParallel)
 
 
 def exchanges(cls: type) -> bool:
@@ -148,7 +147,8 @@ def spread_like(x: torch.Tensor, like: Any) -> Any:
 class Watch:
     """Finds, while f runs, what exchanges gradients of the parameters that are differentiated, also if f only captures it."""
 
-    def __init__(self, held: Sequence[Any]):
+    def __init__(self, function: FlatFunction, leaves: Arrays):
+        held = [leaves[n] for n in function.held]
         self._held = {id(leaf) for leaf in held}
         #: Those that average gradients in the backward pass of this evaluation.
         self.wrappers: list[DistributedDataParallel] = []
@@ -185,10 +185,6 @@ class Watch:
         """f calls a wrapper."""
         if wrapper.require_backward_grad_sync and not self._held.isdisjoint(map(id, wrapper.module.parameters())):
             self.wrappers.append(wrapper)
-
-    @property
-    def exchanges(self) -> bool:
-        return bool(self.wrappers or self.groups)
 
     def refuse(self) -> None:
         """Refuse a derivative for which there is no exchange, if the module needs one."""
@@ -231,14 +227,10 @@ class _Calls(TorchFunctionMode):
         return func(*args, **kwargs) if kwargs else func(*args)
 
 
-def watch(function: FlatFunction, leaves: Arrays) -> Watch:
-    return Watch([leaves[n] for n in function.held])
-
-
 @contextmanager
 def refusing(function: FlatFunction, leaves: Arrays) -> Iterator[None]:
     """An evaluation of f for a derivative for which there is no exchange."""
-    watching = watch(function, leaves)
+    watching = Watch(function, leaves)
     watching.refuse()
     with watching:
         yield
@@ -249,16 +241,8 @@ def gradients(
     output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch | None, create_graph: bool = False
 ) -> Sequence[torch.Tensor | None]:
     """The gradients of a scalar by inputs, exchanged where processes do so; None for one on which it does not depend."""
-    if watched is not None and watched.exchanges:
-        return exchanged(output, inputs, watched)
-    return backward((output,), inputs, create_graph=create_graph)
-
-
-def exchanged(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch) -> list[Any]:
-    """The gradients of a scalar by inputs, of which some are parameters that processes exchange gradients of.
-
-    A leaf that the scalar does not depend on has None.
-    """
+    if watched is None or not (watched.wrappers or watched.groups):
+        return backward((output,), inputs, create_graph=create_graph)
     touched = {id(x): x for x in inputs}
     for wrapper in watched.wrappers:  # which must average all its parameters, for any selection of them
         touched.update((id(p), p) for p in wrapper.module.parameters() if p.requires_grad)

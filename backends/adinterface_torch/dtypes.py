@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,12 +26,18 @@ SHARED = frozenset(
 SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
-class Double:
+def is_inexact(x: Any) -> bool:
+    """Whether x is a tensor of a real or complex floating dtype."""
+    return isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())
+
+
+class Precision:
     """While f runs, Python floats become tensors of the call's precision, as on JAX, not of torch's default dtype."""
 
-    __slots__ = ("before",)
+    __slots__ = ("before", "dtype")
 
-    dtype: ClassVar[torch.dtype] = torch.float64
+    def __init__(self, dtype: torch.dtype):
+        self.dtype = dtype
 
     def __enter__(self) -> None:
         self.before, here.python_float = here.python_float, self.dtype
@@ -39,12 +46,6 @@ class Double:
         here.python_float = self.before
 
 
-class Single(Double):
-    __slots__ = ()
-
-    dtype = torch.float32
-
-
-def precision(dtypes: Iterable[str]) -> type[Double]:
+def precision(dtypes: tuple[str, ...]) -> Callable[[], Precision]:
     """The scope of a call with arrays of these dtypes."""
-    return Double if any_wide(tuple(dtypes)) else Single
+    return partial(Precision, torch.float64 if any_wide(dtypes) else torch.float32)

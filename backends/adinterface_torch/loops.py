@@ -6,19 +6,22 @@ where batched backward passes run.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils.checkpoint import get_device_states, set_device_states
 
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.loops import Arrays, Loops
 
 from .backward import nodes_behind
+from .captured import tensors_in
+from .dtypes import is_inexact
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack
-from .recomputed import StandingIn, Writes, scratch
 
 
 class TorchLoops(Loops):
@@ -34,7 +37,7 @@ class TorchLoops(Loops):
         with torch.no_grad(), _Finding() as finding:
             results = function(*detached)
         finding.note(results)
-        captured = finding.captured
+        captured = tuple(finding.captured.values())
         # A segment inside a segment that is computed again reaches what it closes over through that one's stand-ins.
         inputs = (*arrays, *[tensor.view_as(tensor) for tensor in captured])
         if not any(tensor.requires_grad for tensor in inputs):
@@ -43,30 +46,89 @@ class TorchLoops(Loops):
         return again
 
 
-class _Finding(Writes):
-    """Finds the tensors that a function closes over, too: while nothing is recorded, only those require gradients."""
+#: The functions that write their second and third argument, a mean and a variance, by the name under which torch has them.
+_WITH_STATISTICS = ("batch_norm", "instance_norm")
+_IN_PLACE = ("__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__", "__iand__", "__ior__", "__ixor__")
+#: The attribute of a copy that holds the tensor that it replaces, in an evaluation inside one that is repeated.
+_OWN = "_adinterface_own"
+
+
+class _Finding(TorchFunctionMode):
+    """Finds the tensors that a function closes over, and those that it writes into and did not make.
+
+    While nothing is recorded, only the former require gradients. What a function writes into existing tensors, such as the
+    statistics of a BatchNorm, it writes once: its second evaluation finds these tensors as the first one did, and writes into
+    copies.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self._found: dict[int, torch.Tensor] = {}
-
-    @property
-    def captured(self) -> Arrays:
-        return tuple(self._found.values())
+        #: By identity: the tensors that it closes over; those it writes into, with copies of what they were before; its own.
+        self.captured: dict[int, torch.Tensor] = {}
+        self._before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self._made: dict[int, weakref.ref[torch.Tensor]] = {}
 
     def note(self, values: Iterable[Any]) -> None:
-        for value in values:
-            if isinstance(value, torch.Tensor):
-                if value.requires_grad:
-                    self._found.setdefault(id(value), value)
-            elif isinstance(value, (tuple, list)):
-                self.note(value)
+        self.captured.update({id(tensor): tensor for tensor in tensors_in(values) if tensor.requires_grad})
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.note(args)
-        if kwargs:
-            self.note(kwargs.values())
-        return super().__torch_function__(function, types, args, kwargs)
+        kwargs = kwargs or {}
+        self.note((*args, *kwargs.values()))
+        for tensor in tensors_in(_written(function, args, kwargs)):
+            self._note_written(tensor)
+        result = function(*args, **kwargs)
+        for tensor in tensors_in((result,)):
+            if all(tensor is not x for x in args):
+                self._made[id(tensor)] = weakref.ref(tensor)
+        return result
+
+    def _note_written(self, tensor: torch.Tensor) -> None:
+        whole = tensor if tensor._base is None else tensor._base
+        made = self._made.get(id(whole))
+        if made is None or made() is not whole:
+            own = getattr(whole, _OWN, whole)
+            if id(own) not in self._before:
+                self._before[id(own)] = own, whole.detach().clone()
+
+    def __exit__(self, *raised: Any) -> None:
+        super().__exit__(*raised)  # type: ignore[no-untyped-call]
+        self._made.clear()
+
+    def scratch(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """The tensors that were written into, each with one of its own numbers before, to be written into instead."""
+        pairs = [(tensor, before.clone()) for tensor, before in self._before.values()]
+        for tensor, copy in pairs:
+            setattr(copy, _OWN, tensor)
+        return pairs
+
+
+def _written(function: Any, args: Any, kwargs: Any) -> Sequence[Any]:
+    """The arguments that a function of torch writes into."""
+    name = getattr(function, "__name__", "")
+    if name in _WITH_STATISTICS:
+        return *args[1:3], kwargs.get("running_mean"), kwargs.get("running_var")
+    if name in _IN_PLACE or (name.endswith("_") and not name.endswith("__")):
+        return args[:1]  # type: ignore[no-any-return]
+    return (kwargs.get("out"),)
+
+
+class _StandingIn(TorchFunctionMode):
+    """Replaces the tensors that a function captures by others."""
+
+    def __init__(self, pairs: Iterable[tuple[torch.Tensor, torch.Tensor]]):
+        super().__init__()
+        self._others = {id(tensor): other for tensor, other in pairs}
+
+    def of(self, value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return self._others.get(id(value), value)
+        if type(value) in (tuple, list):
+            return type(value)([self.of(part) for part in value])
+        return value
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        args = [self.of(value) for value in args]
+        return function(*args, **{name: self.of(value) for name, value in kwargs.items()}) if kwargs else function(*args)
 
 
 class _Again(torch.autograd.Function):
@@ -77,7 +139,7 @@ class _Again(torch.autograd.Function):
         ctx.function, ctx.surroundings, (ctx.captured, ctx.writes) = function, surroundings, closed
         ctx.save_for_backward(*inputs)
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(*[r for r in results if not (r.is_floating_point() or r.is_complex())])
+        ctx.mark_non_differentiable(*[r for r in results if not is_inexact(r)])
         return tuple([result.view_as(result) if result.requires_grad else result for result in results])
 
     @staticmethod
@@ -88,7 +150,7 @@ class _Again(torch.autograd.Function):
             # The way back ends at these; one of the inputs may have been made of another.
             ends = tuple([tensor.view_as(tensor) if live else tensor for tensor, live in zip(inputs, wanted)])
             count = len(inputs) - len(ctx.captured)
-            with StandingIn([*scratch(ctx.writes), *zip(ctx.captured, ends[count:])]) as standing_in:
+            with _StandingIn([*ctx.writes.scratch(), *zip(ctx.captured, ends[count:])]) as standing_in:
                 results = [standing_in.of(result) for result in ctx.function(*ends[:count])]
         _require_ends(results, ends)
         pairs = [(r, c) for r, c in zip(results, cotangents) if c is not None and r.requires_grad]

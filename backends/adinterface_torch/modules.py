@@ -21,14 +21,9 @@ from adinterface.core.contract.nodes import NodeType
 from adinterface.core.contract.structures import Constant
 
 from .ambient import here
-from .copying import copy_of, gradient_of, is_plain
+from .copying import copy_of, entry, gradient_of
 from .distributed import refuse_copies, refuse_unknown, reshard
 from .private import in_use, is_compiled, version_of
-from .state import note_copy
-
-_PARAMETERS = {nn.Parameter}
-_IS_NESTED, _REQUIRES_GRAD = operator.attrgetter("is_nested"), operator.attrgetter("requires_grad")
-_DTYPE_AND_SHAPE = operator.attrgetter("dtype", "shape")
 
 
 class ModuleNode(NodeType):
@@ -48,17 +43,10 @@ class ModuleNode(NodeType):
         if in_use():
             reshard(value)
         structure, parameters = read(value)
-        if all(map(_REQUIRES_GRAD, parameters)):
-            return parameters, structure
         return [p if p.requires_grad else Constant(p) for p in parameters], structure
 
     def key(self, data: Any) -> Any:
         return data
-
-    def leaf_keys(self, children: Sequence[Any]) -> Iterable[Any] | None:
-        if {*map(type, children)} == _PARAMETERS and not any(map(_IS_NESTED, children)):
-            return map(_DTYPE_AND_SHAPE, children)
-        return None
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children
@@ -67,7 +55,8 @@ class ModuleNode(NodeType):
                 here.watch.given(module)
             return module
         copied = data.around(module, parameters, values)
-        note_copy(module, copied)
+        if here.copies is not None:
+            here.copies.append((module, copied))
         return copied
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
@@ -84,7 +73,7 @@ class ModuleNode(NodeType):
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
         # A module that is the row of a Hessian has modules in place of parameters.
-        names = data.names if all(_has(other, name) for name in data.names) else read(other)[0].names
+        names = data.names if all(_inside(other, name) is not None for name in data.names) else read(other)[0].names
         return [_inside(other, name) for name in names], [_path(name) for name in names]
 
     def paths(self, data: Any, count: int) -> list[str]:
@@ -101,14 +90,8 @@ def _parameter(value: Any, old: nn.Parameter) -> nn.Parameter:
 
 
 def _inside(module: Any, name: str) -> Any:
-    return functools.reduce(getattr, name.split("."), module)
-
-
-def _has(module: Any, name: str) -> bool:
-    try:
-        return _inside(module, name) is not None
-    except AttributeError:
-        return False
+    """A parameter, or a module in its place; None if there is none of this name."""
+    return functools.reduce(lambda inner, part: getattr(inner, part, None), name.split("."), module)
 
 
 def _path(name: str) -> str:
@@ -130,8 +113,6 @@ class ModuleStructure:
                 "A lazy module has parameters without a shape, which get one in its first call. Call it once with an example "
                 "before differentiating."
             )
-        #: Whether the short way to copy a module serves all of it: its class, and those of its parameters, are in the key.
-        self._plain = not self._compiled and is_plain(module)
         #: The names of the parameters, tied ones once, in the order of the walk.
         self.names = [name for name, _ in module.named_parameters()]
 
@@ -144,7 +125,7 @@ class ModuleStructure:
         A gradient that requires one stays in its graph. For the row of a Hessian, modules replace the parameters.
         """
         if not self._compiled:
-            return gradient_of(module, parameters, gradients, self._plain)
+            return gradient_of(module, parameters, gradients)
         return _rewrapped(module, gradient_of(module._orig_mod, parameters, gradients), False)
 
     def around(self, module: Any, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False) -> nn.Module:
@@ -155,7 +136,7 @@ class ModuleStructure:
         """
         refuse_copies(module)
         if not self._compiled:
-            return copy_of(module, parameters, values, self._plain)
+            return copy_of(module, parameters, values)
         return _rewrapped(module, copy_of(module._orig_mod, parameters, values), compiled)
 
 
@@ -176,11 +157,7 @@ class Scripted(ModuleStructure):
                 f"{type(module).__name__}: a ScriptModule holds tensors alone, and cannot hold the rows of a Hessian. Pass the "
                 f"module that it was made from, or take products with the Hessian, hvp."
             )
-        values = [
-            torch.zeros_like(p, memory_format=torch.contiguous_format, requires_grad=False) if gradient is None else gradient
-            for gradient, p in zip(gradients, parameters)
-        ]
-        return self._built(module, [value if value.requires_grad else nn.Parameter(value, False) for value in values])
+        return self._built(module, [*map(entry, gradients, parameters)])
 
     def around(
         self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False

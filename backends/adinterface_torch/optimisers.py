@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
 import torch
 
+from adinterface.core.contract.arrays import library_of_array
 from adinterface.core.contract.auto import AutoTorch
 from adinterface.core.contract.errors import DisconnectedWarning, levels_to_the_user
-from adinterface.core.contract.library import NUMPY, PYTHON, widest
+from adinterface.core.contract.library import NUMPY, PYTHON, Library
 from adinterface.core.contract.structures import Leaf
-from adinterface.fit.parameters import Parameters, check_scalar, one_gradient, require_like, stateful
+from adinterface.fit.parameters import Parameters, check_scalar, stateful
 
 from .ambient import here
-from .distributed import Watch, completed, gradients, is_dtensor, placed_like
-from .dtypes import DTYPES
+from .distributed import is_dtensor
+from .dtypes import NAMES
 from .library import TORCH
-from .private import tree_map
+from .private import tree_map_only
 
 #: The options of AutoTorch that a whole step heeds, or that change nothing in one gradient. Others take the general way.
 _AS_THEY_ARE = {"mode", "compile", "chunk_size", "executor"}
@@ -37,9 +38,8 @@ class TorchOptim:
                 f"{type(optimiser).__name__}: it is made here, around the model's leaves."
             )
         self._parameters, self._share = Parameters(model), share_memory
-        dtypes = [leaf.library.dtype(leaf.value) for leaf in self._parameters.once if leaf.library is not PYTHON]
-        self._number = widest(dtypes)
-        self._tensors = [self._tensor(leaf) for leaf in self._parameters.once]
+        self._dtypes = self._parameters.dtypes
+        self._tensors = [self._tensor(leaf, dtype) for leaf, dtype in zip(self._parameters.once, self._dtypes)]
         #: The torch optimiser, for its schedulers, parameter groups and hooks.
         self.optimizer = optimiser(self._tensors, **options)
         self._model = model
@@ -50,18 +50,12 @@ class TorchOptim:
     def __repr__(self) -> str:
         return f"from_torch_optim({type(self.optimizer).__name__}, {type(self._model).__name__})"
 
-    def _tensor(self, leaf: Leaf) -> torch.Tensor:
-        value = leaf.value
-        if leaf.library is TORCH:
-            # The parameters of a module are what torch's optimisers write into; a tensor of the caller's is not.
-            own: torch.Tensor = value if leaf.holder is not None or self._share else value.detach().clone()
+    def _tensor(self, leaf: Leaf, dtype: str) -> torch.Tensor:
+        # The parameters of a module are what torch's optimisers write into; a tensor of the caller's is not.
+        if leaf.library is TORCH and (leaf.holder is not None or self._share):
+            own: torch.Tensor = leaf.value
             return own
-        if leaf.library is PYTHON:
-            dtype = DTYPES[self._number]
-            return torch.tensor(value, dtype=dtype.to_complex() if type(value) is complex else dtype)
-        foreign = value if leaf.library is NUMPY else TORCH.foreign(value, leaf.library)
-        tensor: torch.Tensor = TORCH.asarray(foreign, dtype=leaf.library.dtype(value), copy=not self._share)
-        return tensor
+        return _converted(leaf.value, leaf.library, dtype, copy=not self._share).detach()
 
     @property
     def model(self) -> Any:
@@ -74,18 +68,19 @@ class TorchOptim:
         if self._stateful:
             self._parameters = Parameters(self._model)
         taken: set[int] = set()
-        values = [self._restored(tensor, leaf, taken) for tensor, leaf in zip(self._tensors, self._parameters.once)]
+        values = [self._restored(*each, taken) for each in zip(self._tensors, self._parameters.once, self._dtypes)]
         built = self._parameters.rebuilt(values)
         if self._stateful:
             self._model = built
         return built
 
-    def _restored(self, tensor: torch.Tensor, leaf: Leaf, taken: set[int]) -> Any:
-        if tensor is leaf.value or (self._share and leaf.library is NUMPY and _shares(tensor, leaf.value)):
+    def _restored(self, tensor: torch.Tensor, leaf: Leaf, dtype: str, taken: set[int]) -> Any:
+        if tensor is leaf.value or (
+            self._share and leaf.library is NUMPY and np.may_share_memory(TORCH.to_numpy(tensor), leaf.value)
+        ):
             return leaf.value
-        library = leaf.library
-        dtype = library.dtype(leaf.value) if library is not PYTHON else self._number
-        return library.restore(tensor.detach().clone(), TORCH, None if library is PYTHON else leaf.value, dtype, taken)
+        like = None if leaf.library is PYTHON else leaf.value
+        return leaf.library.restore(tensor.detach().clone(), TORCH, like, dtype, taken)
 
     def step(self, gradient: Any = None, *, closure: Callable[[Any], Any] | None = None) -> Any:
         """The model after one step: the same module, written into, or a new tree like the one given.
@@ -115,15 +110,15 @@ class TorchOptim:
     def native_step(self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any) -> Callable[..., Any] | None:
         """A whole step on a module and tensors, as torch users write it: `backward()` and the optimiser's own step.
 
-        None if the backend belongs to another engine; the step returns None for arguments that it does not support.
+        None if the backend belongs to another engine, or gradients arrive elsewhere, as those of DTensors do. The step returns
+        None for arguments that it does not support.
         """
         if not isinstance(backend, AutoTorch) or backend.mode == "forward" or backend.changed_options() - _AS_THEY_ARE:
             return None
-        if not (self._as_it_is and isinstance(self._model, torch.nn.Module)):
+        if not (self._as_it_is and isinstance(self._model, torch.nn.Module)) or any(map(is_dtensor, self._tensors)):
             return None
         f = torch.compile(loss) if backend.compile else loss
         model, tensors, optimizer = self._model, self._tensors, self.optimizer
-        spread = any(map(is_dtensor, tensors))  # whose gradients arrive elsewhere, or with other placements
 
         def step(_: Any, state: Any, data: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             for part in data:
@@ -131,19 +126,12 @@ class TorchOptim:
                     return None
             if kwargs or not torch.is_grad_enabled() or here.depth or torch.is_inference_mode_enabled():
                 return None
-            watching = Watch(tensors) if spread else None
-            if watching is not None:
-                watching.refuse_kept()
-            with watching or nullcontext():
-                value = f(model, *data)
+            value = f(model, *data)
             scalar = value[0] if isinstance(value, tuple) else next(iter(value.values())) if isinstance(value, dict) else value
             check_scalar("Training", scalar, value)
             for tensor in tensors:
                 tensor.grad = None
-            if watching is not None and scalar.requires_grad:
-                for tensor, result in zip(tensors, gradients(completed(scalar), tensors, watching)):
-                    tensor.grad = None if result is None else placed_like(result, tensor)
-            elif scalar.requires_grad:
+            if scalar.requires_grad:
                 scalar.backward(inputs=tensors)
             else:
                 warnings.warn(
@@ -157,35 +145,13 @@ class TorchOptim:
             optimizer.step()
             for tensor in tensors:
                 tensor.grad = None
-            return value.detach() if scalar is value else tree_map(_detached, value), model, state
+            return tree_map_only(torch.Tensor, torch.Tensor.detach, value), model, state
 
         return step
 
     def _set(self, gradient: Any) -> None:
-        slope = one_gradient(self._model, gradient)
-        if self._as_it_is and isinstance(self._model, torch.nn.Module) and type(slope) is type(self._model):
-            # A module's gradient is aligned with it; where parameters are frozen, so are their gradients.
-            parts = [g for p, g in zip(self._model.parameters(), slope.parameters(), strict=True) if p.requires_grad]
-            for n, (tensor, part) in enumerate(zip(self._tensors, parts, strict=True)):
-                if part.shape != tensor.shape or part.is_complex() != tensor.is_complex():
-                    require_like(tensor, part, f"the gradient{self._parameters.paths()[n]}", "the model")
-        else:
-            parts = self._parameters.gradients(slope)
-        for tensor, part in zip(self._tensors, parts, strict=True):
-            tensor.grad = None if part is None else self._native(part, tensor)
-
-    @staticmethod
-    def _native(part: Any, tensor: torch.Tensor) -> torch.Tensor:
-        if isinstance(part, torch.nn.Parameter):
-            return part.data
-        if isinstance(part, torch.Tensor):
-            return part.detach()
-        if isinstance(part, (float, complex, int)):
-            return torch.tensor(part, dtype=tensor.dtype)
-        library = next(leaf.library for leaf in Parameters(part).found)
-        foreign = part if library is NUMPY else TORCH.foreign(part, library)
-        native: torch.Tensor = TORCH.asarray(foreign, dtype=library.dtype(part), like=tensor)
-        return native
+        for tensor, part in zip(self._tensors, self._parameters.gradients(gradient), strict=True):
+            tensor.grad = None if part is None else _gradient(part, tensor)
 
     def state_dict(self) -> dict[str, Any]:
         """The torch optimiser's state, which can be pickled, saved, and loaded."""
@@ -196,12 +162,17 @@ class TorchOptim:
         self.optimizer.load_state_dict(state)
 
 
-def _detached(value: Any) -> Any:
-    return value.detach() if isinstance(value, torch.Tensor) else value
+def _gradient(part: Any, tensor: torch.Tensor) -> torch.Tensor:
+    if isinstance(part, torch.Tensor):
+        return part.detach()
+    library = library_of_array(part)
+    return _converted(part, library, NAMES[tensor.dtype] if library is PYTHON else library.dtype(part), like=tensor)
 
 
-def _shares(tensor: torch.Tensor, array: Any) -> bool:
-    return bool(tensor.data_ptr() == array.__array_interface__["data"][0])
+def _converted(value: Any, library: Library, dtype: str, **options: Any) -> torch.Tensor:
+    foreign = value if library in (TORCH, NUMPY, PYTHON) else TORCH.foreign(value, library)
+    tensor: torch.Tensor = TORCH.asarray(foreign, dtype=dtype, **options)
+    return tensor
 
 
 __all__ = ["TorchOptim"]

@@ -18,7 +18,6 @@ from torch.autograd import forward_ad
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils._pytree import register_pytree_node as register_pytree_node
 from torch.utils._pytree import tree_leaves as tree_leaves
-from torch.utils._pytree import tree_map as tree_map
 from torch.utils._pytree import tree_map_only as tree_map_only
 
 # The transformations of `torch.func` that are at work, and the tensors in them. ---------------------------------------
@@ -55,8 +54,6 @@ set_grad_enabled: Callable[[bool], None] = torch._C._set_grad_enabled
 is_zero: Callable[[torch.Tensor], bool] = torch.Tensor._is_zerotensor
 #: How often a tensor was written into.
 version_of: Callable[[torch.Tensor], int] = attrgetter("_version")
-#: A tensor of a subclass on the memory of a plain one, requiring a gradient or not.
-make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
 
 # The compiler. ----------------------------------------------------------------------------------------------------------
 
@@ -82,18 +79,8 @@ def is_compiled(module: object) -> bool:
 # Groups of processes. ---------------------------------------------------------------------------------------------------
 
 
-def _membership() -> Callable[[], object]:
-    """`distributed.is_initialized` through the dict of all groups, if torch has one: it calls three functions in a row."""
-    if not distributed.is_available():
-        return bool
-    module = distributed.distributed_c10d
-    groups: Any = getattr(module, "_pg_map", None)
-    known = type(groups) is dict and getattr(getattr(module, "_world", None), "pg_map", None) is groups
-    return groups.__len__ if known else distributed.is_initialized
-
-
 #: Whether this process belongs to a group: the one question that a call without any must answer.
-in_use = _membership()
+in_use: Callable[[], bool] = distributed.is_initialized if distributed.is_available() else bool
 _STATES = "torch.distributed._composable_state"
 
 

@@ -19,11 +19,6 @@ from .ambient import here
 from .private import is_wrapped, unwrapped
 
 
-def note_copy(module: nn.Module, copied: nn.Module) -> None:
-    if here.copies is not None:
-        here.copies.append((module, copied))
-
-
 @contextmanager
 def _noted() -> Iterator[list[tuple[nn.Module, nn.Module]]]:
     """Records the copies made in a block of code, for the outermost caller: a nested evaluation is part of it."""
@@ -43,11 +38,9 @@ def kept() -> Iterator[None]:
     """One evaluation of f, whose changes to buffers of copies go into the modules."""
     with _noted() as made:
         yield
-    written: set[int] = set()
-    for module, copied in made:  # of several copies of one module, the first has the original state
-        if id(module) not in written:
-            written.add(id(module))
-            _write(module, copied)
+    # Of several copies of one module, the first has the original state.
+    for module, copied in {id(module): (module, copied) for module, copied in reversed(made)}.values():
+        _write(module, copied)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from adinterface.scipy.special.ufunc_rules import scipy_ufunc
 
 #: How many functions with a composition an engine has in its own form, for the reasons given in its files. JAX has a library
 #: with NumPy's names, of which all others are taken as they are.
-OWN_FORMS = {"torch": 38, "autograd": 17, "jax": 18}
+OWN_FORMS = {"torch": 4, "autograd": 17, "jax": 18}
 #: The functions that have no composition, because the Array API cannot express them.
 WITHOUT_COMPOSITION = {"frexp"}
 

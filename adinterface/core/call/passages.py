@@ -12,7 +12,7 @@ import numpy as np
 from ..contract.auto import BUILT_IN
 from ..contract.backend import Backend
 from ..contract.errors import ConversionError
-from ..contract.library import NUMPY, PYTHON, Enter, EnterAll, Leave, LeaveAll, Library, as_it_is, complex_of
+from ..contract.library import NUMPY, PYTHON, Enter, Leave, LeaveAll, Library, as_it_is, complex_of
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
 _PLAIN = frozenset(
@@ -127,13 +127,11 @@ def _the_long_way(result: Any, taken: set[int]) -> None:
 class Entrance:
     """The conversion of some slots: from the values of all slots to the engine's arrays of these."""
 
-    def __init__(self, library: Library | None, enters: Sequence[Enter], places: Sequence[int]):
+    def __init__(self, enters: Sequence[Enter], places: Sequence[int]):
         self.enters: Sequence[Enter] = enters
         #: Takes these slots out of all; one slot gives its value alone.
         self.chosen: itemgetter[Any] | None = itemgetter(*places) if places else None
         self.as_they_are: bool = all(enter is as_it_is for enter in enters)
-        same = len(set(enters)) == 1 and not self.as_they_are
-        self.enter_all: EnterAll | None = library.enter_all(enters[0]) if library is not None and same else None
 
     def __call__(self, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
         if self.chosen is None:
@@ -141,8 +139,7 @@ class Entrance:
         leaves = self.chosen(values) if len(self.enters) > 1 else (self.chosen(values),)
         if self.as_they_are:
             return leaves
-        at_once = None if self.enter_all is None else self.enter_all(leaves, taken)
-        return tuple(map(call, self.enters, leaves, repeat(taken))) if at_once is None else at_once
+        return tuple(map(call, self.enters, leaves, repeat(taken)))
 
 
 def unless_as_they_are(leaves: Sequence[Leave]) -> tuple[Leave, ...] | None:

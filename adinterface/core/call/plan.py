@@ -226,9 +226,9 @@ class Plan:
             enters.append(entering(backend, slots[n], values[n], dtype, copy=copy))
             leaves.append(leaving(backend, slots[n], values[n], dtype))
         #: The conversions of the active leaves, and of the carried values.
-        self.enter: Entrance = Entrance(backend.library, enters, self.active)
+        self.enter: Entrance = Entrance(enters, self.active)
         carried = [self._entering_carried(n, values[n]) for n in self.carried]
-        self.enter_carried: Entrance = Entrance(backend.library, carried, self.carried)
+        self.enter_carried: Entrance = Entrance(carried, self.carried)
         #: The conversions of gradients: one by one, or all at once.
         self.leave: tuple[Leave, ...] | None = unless_as_they_are(leaves)
         active = [slots[n] for n in self.active], [values[n] for n in self.active]

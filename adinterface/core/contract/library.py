@@ -39,12 +39,6 @@ class Leave(Protocol):
     def __call__(self, result: Any, taken: set[int], /) -> Any: ...
 
 
-class EnterAll(Protocol):
-    """Converts several leaves as `Enter` does one. None where one of them needs its own `Enter`."""
-
-    def __call__(self, leaves: tuple[Any, ...], taken: set[int], /) -> tuple[Any, ...] | None: ...
-
-
 class LeaveAll(Protocol):
     """Converts all results of a call, each as `Leave` does. None where one of them needs `restore`."""
 
@@ -151,10 +145,6 @@ class LibraryShortcuts:
 
         None where only `restore` of that library serves. The conversion itself returns None for a result that needs `restore`.
         """
-        return None
-
-    def enter_all(self, enter: Enter) -> EnterAll | None:
-        """The same as an `enter` conversion of this library, for several arrays at once."""
         return None
 
     def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:

@@ -53,11 +53,11 @@ class CompiledSpecialization(Specialization):
         #: Whether the engine must copy the caller's arrays.
         self.copies: bool = operation.outlives or not _waits(operation, plan)
         enters, carried = plan.compiled_passages(values, copy=self.copies)
-        self.enter: Entrance = Entrance(plan.backend.library, enters, plan.active)
+        self.enter: Entrance = Entrance(enters, plan.active)
         #: The carried values that are not compiled in, and their conversions.
         dynamic = [(n, enter) for n, enter, (inside, _) in zip(plan.carried, carried, self.places) if not inside]
         self.dynamic: tuple[int, ...] = tuple([n for n, _ in dynamic])
-        self.enter_carried: Entrance = Entrance(plan.backend.library, [enter for _, enter in dynamic], self.dynamic)
+        self.enter_carried: Entrance = Entrance([enter for _, enter in dynamic], self.dynamic)
         self.compute: Compiled = operation.compile(self._compiled)
         #: Whether f branches on traced values and is compiled per path; None: not tried yet.
         self._deciding: bool | None = None

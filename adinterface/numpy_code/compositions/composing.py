@@ -116,9 +116,9 @@ def _holds_native(values: Any) -> bool:
 
 def promoted(xp: ModuleType, *values: Any) -> list[Array]:
     """The values as arrays of the dtype in which NumPy computes with them; Python numbers are weak."""
-    dtypes = {getattr(v, "dtype", None) for v in values}
-    if len(dtypes) == 1 and None not in dtypes and not any(isinstance(v, (np.ndarray, np.generic)) for v in values):
-        return list(values)
+    alike = _alike(xp, values)
+    if alike is not None:
+        return alike
     like = next((v for v in values if not isinstance(v, (int, float, complex, list, tuple, np.ndarray, np.generic))), None)
     weak = [type(v) in _WEAK for v in values]
     arrays = [v if w else array(xp, v, like) for v, w in zip(values, weak)]
@@ -127,6 +127,42 @@ def promoted(xp: ModuleType, *values: Any) -> list[Array]:
         return arrays
     dtype = common_dtype(*kinds)
     return [_number(xp, v, dtype, like) if w else cast(xp, v, dtype) for v, w in zip(arrays, weak)]
+
+
+def _alike(xp: ModuleType, values: tuple[Any, ...]) -> list[Array] | None:
+    """The usual case: arrays of one dtype, and perhaps real numbers, which take it if it is inexact; None in any other."""
+    like = dtype = None
+    numbers = False
+    for value in values:
+        if type(value) in REAL:
+            numbers = True
+            continue
+        own = getattr(value, "dtype", None)
+        if own is None or isinstance(value, _OF_NUMPY):
+            return None
+        if like is None:
+            like, dtype = value, own
+        elif own != dtype:
+            return None
+    if not numbers:
+        return list(values)
+    if like is None or _is_exact_dtype(dtype):
+        return None
+    device = getattr(like, "device", None)
+    options = {} if device is None else {"device": device}
+    return [xp.asarray(float(v), dtype=dtype, **options) if type(v) in REAL else v for v in values]
+
+
+def operands(xp: ModuleType, a: Any, b: Any) -> Any:
+    """Two values as `promoted`, but a real number beside an inexact array stays one: functions of the standard take it."""
+    array, number = (b, a) if type(a) in REAL else (a, b)
+    direct = type(number) in REAL and hasattr(array, "dtype") and not isinstance(array, _OF_NUMPY)
+    return (a, b) if direct and not _is_exact_dtype(array.dtype) else promoted(xp, a, b)
+
+
+#: The classes of real numbers; bool is not one of them.
+REAL = frozenset({float, int})
+_OF_NUMPY = (np.ndarray, np.generic)
 
 
 def _number(xp: ModuleType, value: Any, dtype: str, like: Any) -> Array:
@@ -154,7 +190,7 @@ def common_dtype(*kinds: Any) -> str:
 def counted_in_full(xp: ModuleType, *values: Any) -> list[Array]:
     """The values as arrays of one dtype, Python numbers too, as in functions that are not ufuncs."""
     like = next((v for v in values if hasattr(v, "shape")), None)
-    return promoted(xp, *[array(xp, v, like) for v in values])
+    return promoted(xp, *[v if v is like else array(xp, v, like) for v in values])
 
 
 def broadcast(xp: ModuleType, *arrays: Array) -> list[Array]:

@@ -8,8 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from .composing import Array, array, broadcast, cast, composition, inexact, is_complex, is_exact, name_of, promoted, sine_dtype
-from .standard_elementwise import truth
+from .composing import (
+    REAL,
+    Array,
+    array,
+    broadcast,
+    cast,
+    composition,
+    inexact,
+    is_complex,
+    is_exact,
+    name_of,
+    operands,
+    promoted,
+    sine_dtype,
+)
+from .standard_elementwise import maximum, minimum, truth
 
 
 @composition("logical_not")
@@ -29,12 +43,14 @@ def fabs(xp: ModuleType, x: Array) -> Array:
 
 @composition("true_divide", "divide")
 def true_divide(xp: ModuleType, a: Any, b: Any) -> Array:
-    return xp.divide(*[inexact(xp, x) for x in promoted(xp, a, b)])
+    return xp.divide(*[x if type(x) in REAL else inexact(xp, x) for x in operands(xp, a, b)])
 
 
 @composition("power")
 def power(xp: ModuleType, a: Any, b: Any) -> Array:
-    a, b = [cast(xp, x, "int8") if name_of(x) == "bool" else x for x in promoted(xp, a, b)]
+    a, b = operands(xp, a, b)
+    if type(a) not in REAL and type(b) not in REAL and name_of(a) == "bool":
+        a, b = cast(xp, a, "int8"), cast(xp, b, "int8")
     return xp.pow(a, b)
 
 
@@ -135,12 +151,12 @@ def _without_nan(xp: ModuleType, a: Any, b: Any) -> tuple[Array, Array]:
 
 @composition("fmax")
 def fmax(xp: ModuleType, a: Any, b: Any) -> Array:
-    return xp.maximum(*_without_nan(xp, a, b))
+    return maximum(xp, *_without_nan(xp, a, b))
 
 
 @composition("fmin")
 def fmin(xp: ModuleType, a: Any, b: Any) -> Array:
-    return xp.minimum(*_without_nan(xp, a, b))
+    return minimum(xp, *_without_nan(xp, a, b))
 
 
 @composition("fmod")
@@ -209,8 +225,8 @@ def clip(
 ) -> Array:
     low, high = (a_min if min is None else min), (a_max if max is None else max)
     if low is not None:
-        a = xp.maximum(*promoted(xp, a, low))
-    return a if high is None else xp.minimum(*promoted(xp, a, high))
+        a = maximum(xp, a, low)
+    return a if high is None else minimum(xp, a, high)
 
 
 @composition("nan_to_num")

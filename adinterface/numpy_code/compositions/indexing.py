@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +19,7 @@ from .composing import (
     flat,
     gathered,
     is_exact,
+    name_of,
     normalized,
     positions,
     promoted,
@@ -40,9 +42,32 @@ def _counted(xp: ModuleType, indices: Array, length: int, mode: str) -> Array:
 def getitem(xp: ModuleType, x: Array, index: Any) -> Array:
     """x[index] as NumPy's, of which the standard has the simple part."""
     parts = index if type(index) is tuple else (index,)
-    if all(_is_simple(part) for part in parts) or not all(_is_concrete(part) for part in parts):
+    if all(map(is_simple, parts)):
         return x[index]
+    if not all(map(_is_concrete, parts)):
+        x, forward = forwards(xp, x, parts)
+        return x[tuple(forward)] if type(index) is tuple else x[forward[0]]
     return gathered(xp, x, np.asarray(positions(x.shape)[index]))
+
+
+def forwards(xp: ModuleType, x: Array, parts: Sequence[Any]) -> tuple[Array, list[Any]]:
+    """An array and the parts of an index without negative steps that mean the same: x is reversed along some axes."""
+    parts = list(parts)
+    axis, taken = 0, sum(map(axes_taken, parts))
+    for n, part in enumerate(parts):
+        if isinstance(part, slice) and (part.step or 1) < 0:
+            length = x.shape[axis]
+            start, stop, step = part.indices(length)
+            x, parts[n] = xp.flip(x, axis=axis), slice(length - 1 - start, length - 1 - stop, -step)
+        axis += len(x.shape) - taken if part is Ellipsis else axes_taken(part)
+    return x, parts
+
+
+def axes_taken(part: Any) -> int:
+    """How many axes a part of an index takes."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    return len(part.shape) if hasattr(part, "dtype") and name_of(part) == "bool" else 1
 
 
 def written(xp: ModuleType, x: Array, places: np.ndarray[Any, Any], value: Array) -> Array:
@@ -76,7 +101,7 @@ def _here(xp: ModuleType, x: Array, places: Array) -> Array:
     return array(xp, np.arange(size_of(x))[:, None], x) == places
 
 
-def _is_simple(part: Any) -> bool:
+def is_simple(part: Any) -> bool:
     return part is None or part is Ellipsis or type(part) is int or (type(part) is slice and (part.step or 1) > 0)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from . import complex_order
 from .composing import (
     Array,
     Axis,
@@ -17,6 +19,7 @@ from .composing import (
     flat,
     inexact,
     is_complex,
+    last,
     name_of,
     normalized,
     root,
@@ -134,7 +137,10 @@ def std(xp: ModuleType, a: Array, *args: Any, **kwargs: Any) -> Array:
 def _extremum(xp: ModuleType, name: str, a: Array, axis: Axis, keepdims: bool, initial: Any, where: Any) -> Array:
     a = _masked(xp, a, where, initial)
     reduce, pair = {"max": (xp.max, xp.maximum), "min": (xp.min, xp.minimum)}[name]
-    if name_of(a) == "bool":
+    if is_complex(a):
+        reduce = functools.partial(complex_order.extreme, xp, largest=name == "max")
+        pair = functools.partial({"max": complex_order.larger, "min": complex_order.smaller}[name], xp)
+    elif name_of(a) == "bool":
         reduce, pair = {"max": (xp.any, xp.logical_or), "min": (xp.all, xp.logical_and)}[name]
     if initial is not None and not size_of(a):
         shape = np.max(np.zeros(a.shape), axis=axis, keepdims=keepdims, initial=0.0).shape
@@ -159,7 +165,7 @@ def min(
 
 @composition("ptp")
 def ptp(xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Array:
-    return xp.max(a, axis=axis, keepdims=keepdims) - xp.min(a, axis=axis, keepdims=keepdims)
+    return max(xp, a, axis, keepdims=keepdims) - min(xp, a, axis, keepdims=keepdims)
 
 
 @composition("all")
@@ -177,18 +183,22 @@ def count_nonzero(xp: ModuleType, a: Array, axis: Axis = None, *, keepdims: bool
     return xp.sum(cast(xp, truth(xp, a), "int64"), axis=axis, keepdims=keepdims)
 
 
-def _integers(xp: ModuleType, a: Array) -> Array:
-    return cast(xp, a, "uint8") if name_of(a) == "bool" else a
+def _place(xp: ModuleType, name: str, a: Array, axis: int | None, keepdims: bool) -> Array:
+    if not is_complex(a):
+        return getattr(xp, name)(cast(xp, a, "uint8") if name_of(a) == "bool" else a, axis=axis, keepdims=keepdims)
+    lines, shape = last(xp, a, axis)
+    result = complex_order.place(xp, lines, name == "argmax")
+    return xp.reshape(result, shape) if keepdims else result
 
 
 @composition("argmax")
 def argmax(xp: ModuleType, a: Array, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
-    return xp.argmax(_integers(xp, a), axis=axis, keepdims=keepdims)
+    return _place(xp, "argmax", a, axis, keepdims)
 
 
 @composition("argmin")
 def argmin(xp: ModuleType, a: Array, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
-    return xp.argmin(_integers(xp, a), axis=axis, keepdims=keepdims)
+    return _place(xp, "argmin", a, axis, keepdims)
 
 
 def along(xp: ModuleType, a: Array, axis: int | None) -> tuple[Array, int]:

@@ -7,21 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .composing import (
-    Array,
-    array,
-    cast,
-    composition,
-    is_complex,
-    name_of,
-)
+from .composing import Array, array, cast, composition, is_complex, name_of
 from .reductions import along
 
 
 @composition("sort")
 def sort(xp: ModuleType, a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
     a, axis = along(xp, a, axis)
-    return xp.sort(a, axis=axis)
+    return xp.take_along_axis(a, argsort(xp, a, axis), axis=axis) if is_complex(a) else xp.sort(a, axis=axis)
 
 
 @composition("argsort")
@@ -29,7 +22,12 @@ def argsort(
     xp: ModuleType, a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Array:
     a, axis = along(xp, a, axis)
-    return xp.argsort(a, axis=axis, stable=True)
+    if not is_complex(a):
+        return xp.argsort(a, axis=axis, stable=True)
+    real, imag = xp.real(a), xp.imag(a)
+    # NumPy has a nan of one part alone behind all numbers, and one of the real part last.
+    nan = 2 * cast(xp, xp.isnan(real), "int8") + cast(xp, xp.isnan(imag), "int8")
+    return lexsort(xp, [imag, real, nan], axis)
 
 
 @composition("partition")
@@ -55,5 +53,4 @@ def lexsort(xp: ModuleType, keys: Any, axis: int = -1) -> Array:
 
 @composition("sort_complex")
 def sort_complex(xp: ModuleType, a: Array) -> Array:
-    order = lexsort(xp, [xp.imag(a), xp.real(a)]) if is_complex(a) else xp.argsort(a, axis=-1)
-    return cast(xp, xp.take_along_axis(a, order, axis=-1), np.result_type(name_of(a), np.complex64))
+    return cast(xp, sort(xp, a), np.result_type(name_of(a), np.complex64))

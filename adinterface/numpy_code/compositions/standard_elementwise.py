@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from types import ModuleType
 from typing import Any
 
-from .composing import Array, array, composition, name_of, promoted, sine_dtype
+from .complex_order import ORDERED
+from .composing import COMPOSITIONS, REAL, Array, array, composition, is_complex, name_of, operands, promoted, sine_dtype
 
 _FLOATING = {
     "arccos": "acos",
@@ -26,19 +28,21 @@ _PAIRS = {
     "subtract": "subtract",
     "multiply": "multiply",
     "remainder": "remainder",
-    "maximum": "maximum",
-    "minimum": "minimum",
     "bitwise_and": "bitwise_and",
     "bitwise_or": "bitwise_or",
     "bitwise_xor": "bitwise_xor",
     "left_shift": "bitwise_left_shift",
     "right_shift": "bitwise_right_shift",
-    "equal": "equal",
-    "not_equal": "not_equal",
-    "less": "less",
-    "less_equal": "less_equal",
-    "greater": "greater",
-    "greater_equal": "greater_equal",
+}
+_EXTREMA = ("maximum", "minimum")
+#: The operators of Python that they are.
+_COMPARISONS = {
+    "equal": "eq",
+    "not_equal": "ne",
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
 }
 _FLOATING_PAIRS = {
     "arctan2": "atan2",
@@ -57,7 +61,25 @@ def _register_standard() -> None:
         return lambda xp, x: getattr(xp, standard)(x)
 
     def pair(standard: str) -> Any:
-        return lambda xp, a, b: getattr(xp, standard)(*promoted(xp, a, b))
+        return lambda xp, a, b: getattr(xp, standard)(*operands(xp, a, b))
+
+    def extremum(standard: str) -> Any:
+        def call(xp: ModuleType, a: Any, b: Any) -> Array:
+            a, b = promoted(xp, a, b)
+            return ORDERED[standard](xp, a, b) if is_complex(a) else getattr(xp, standard)(a, b)
+
+        return call
+
+    def comparison(name: str) -> Any:
+        compare, ordered = getattr(operator, name), ORDERED.get(name)
+
+        def call(xp: ModuleType, a: Any, b: Any) -> Array:
+            a, b = operands(xp, a, b)
+            if ordered is not None and is_complex(b if type(a) in REAL else a):
+                return ordered(xp, *promoted(xp, a, b))
+            return compare(a, b)
+
+        return call
 
     def floating_pair(standard: str) -> Any:
         def call(xp: ModuleType, a: Any, b: Any) -> Array:
@@ -77,6 +99,10 @@ def _register_standard() -> None:
         composition(name)(plain(standard))
     for name, standard in _PAIRS.items():
         composition(name)(pair(standard))
+    for name in _EXTREMA:
+        composition(name)(extremum(name))
+    for name, operation in _COMPARISONS.items():
+        composition(name)(comparison(operation))
     for name, standard in _FLOATING_PAIRS.items():
         composition(name)(floating_pair(standard))
     for name in _LOGICAL:
@@ -88,3 +114,4 @@ def truth(xp: ModuleType, x: Array) -> Array:
 
 
 _register_standard()
+maximum, minimum = COMPOSITIONS["maximum"], COMPOSITIONS["minimum"]

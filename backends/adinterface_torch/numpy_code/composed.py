@@ -1,4 +1,4 @@
-"""The Array API compositions, for unusual calls of the functions here, and the dtypes that need no check."""
+"""The compositions that every engine has, on tensors, and the conversions with which they begin."""
 
 from __future__ import annotations
 
@@ -6,15 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import torch
-
 from adinterface.numpy_code.compositions import COMPOSITIONS
-from adinterface.numpy_code.compositions.composing import array, common_dtype, counted_in_full, promoted, sine_dtype
-
-from ..dtypes import DTYPES, NAMES
-
-INEXACT = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128})
-COMPLEX = frozenset({torch.complex64, torch.complex128})
+from adinterface.numpy_code.compositions.composing import array, counted_in_full, promoted, sine_dtype
+from adinterface.numpy_code.compositions.composing import inexact as inexact_array
 
 
 def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,16 +35,7 @@ tensors = on_tensors(promoted)
 arrays = on_tensors(counted_in_full)
 #: A list, perhaps of tensors, as a tensor for an operation with another.
 listed = on_tensors(array)
-#: x in the dtype in which NumPy computes the sine.
+#: x in the dtype in which NumPy computes the sine,
 floating = on_tensors(sine_dtype)
-
-
-@functools.cache
-def common(first: torch.dtype, second: torch.dtype) -> torch.dtype:
-    """The dtype in which NumPy computes. Unlike torch, NumPy promotes 0-d arrays like others."""
-    return DTYPES[common_dtype(NAMES[first], NAMES[second])]
-
-
-def inexact(x: Any) -> Any:
-    """x, or float64 for integers and booleans: the dtype of means and of linear algebra."""
-    return x if x.dtype in INEXACT else x.to(torch.float64)
+#: and in the dtype of means and of linear algebra.
+inexact = on_tensors(inexact_array)

@@ -9,9 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .composed import listed
+from adinterface.numpy_code.compositions.indexing import axes_taken, forwards, is_simple
+
+from .composed import listed, on_tensors
 
 _SMALL_INTEGERS = {torch.int8, torch.int16, torch.int32, torch.uint8, torch.uint16, torch.uint32, torch.uint64}
+
+_forwards = on_tensors(forwards)
 
 #: Integers and slices without steps are as NumPy's.
 OWN_INDEXING = True
@@ -19,19 +23,8 @@ OWN_INDEXING = True
 
 def getitem(x: Any, index: Any) -> Any:
     """x[index], also with negative steps and with integers among integer arrays, which torch lacks."""
-    cls = type(index)
-    if cls is int:
-        return x[index]
-    if cls is slice:
-        step = index.step
-        return x[index] if step is None or step > 0 else _general(x, (index,))
-    if cls is not tuple:
-        return x[_array_index(index, x)]
-    for part in index:
-        kind = type(part)
-        if not (kind is int or part is None or part is Ellipsis or (kind is slice and (part.step is None or part.step > 0))):
-            return _general(x, index)
-    return x[index]
+    parts = index if type(index) is tuple else (index,)
+    return x[index] if all(map(is_simple, parts)) else _general(x, parts)
 
 
 def written(x: Any, places: Any, value: Any) -> Any:
@@ -61,22 +54,14 @@ def _array_index(part: Any, x: Any) -> Any:
 
 def _general(x: Any, index: tuple[Any, ...]) -> Any:
     parts = [_array_index(part, x) for part in index]
-    parts = [operator.index(part) if isinstance(part, np.integer) else part for part in parts]
-    arrays = any(isinstance(part, Tensor) and part.ndim for part in parts)
-    axis, taken = 0, sum(_axes(part) for part in parts)
+    x, parts = _forwards(x, [operator.index(part) if isinstance(part, np.integer) else part for part in parts])
+    if not any(isinstance(part, Tensor) and part.ndim for part in parts):
+        return x[tuple(parts)]
     for n, part in enumerate(parts):
-        if part is Ellipsis:
-            axis += x.ndim - taken
-            continue
-        if isinstance(part, slice) and part.step is not None and part.step < 0:
-            x, parts[n] = _forwards(x, part, axis)
-        elif arrays and isinstance(part, int) and not isinstance(part, bool):
-            # torch would select first, and then find the arrays side by side.
+        if type(part) is int:  # torch would select first, and then find the arrays side by side
             parts[n] = torch.tensor([part], device=x.device)
-        axis += _axes(part)
-    if arrays and axis == taken == x.ndim and any(part is Ellipsis for part in parts):
-        return _separated(x, parts)
-    return x[tuple(parts)]
+    full = sum(map(axes_taken, parts)) == x.ndim
+    return _separated(x, parts) if full and any(part is Ellipsis for part in parts) else x[tuple(parts)]
 
 
 def _separated(x: Any, parts: list[Any]) -> Any:
@@ -88,17 +73,3 @@ def _separated(x: Any, parts: list[Any]) -> Any:
     result = x[(*before, None, *after)]
     rank = max(1 if part.dtype is torch.bool else part.ndim for part in parts if isinstance(part, Tensor))
     return torch.squeeze(result, rank + sum(not isinstance(part, Tensor) for part in before))
-
-
-def _axes(part: Any) -> int:
-    """How many axes an index takes."""
-    if part is None or part is Ellipsis or isinstance(part, bool):
-        return 0
-    return part.ndim if isinstance(part, Tensor) and part.dtype is torch.bool else 1
-
-
-def _forwards(x: Any, part: slice, axis: int) -> tuple[Any, slice]:
-    """x reversed along an axis, and its slice that equals a slice of x with a negative step."""
-    length = x.shape[axis]
-    start, stop, step = part.indices(length)
-    return torch.flip(x, (axis,)), slice(length - 1 - start, length - 1 - stop, -step)

@@ -1,4 +1,4 @@
-"""numpy.linalg on tensors: by torch where that is more exact or faster, else composed; with NumPy errors."""
+"""numpy.linalg on tensors: composed, with the errors of NumPy and a better rule for the determinant."""
 
 from __future__ import annotations
 
@@ -8,28 +8,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from adinterface.numpy_code.compositions import COMPOSITIONS
 
 from ..private import is_wrapped
-from .composed import INEXACT, composed, inexact, tensors
+from .composed import composed, inexact
 
 Function = Callable[..., Any]
 #: Under torch.func a tensor does not tell its numbers.
 _SINGULAR: type[Exception] = vars(torch.linalg)["LinAlgError"]
-
-
-def _solve(a: Any, b: Any) -> Any:
-    if not (isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype is b.dtype and a.dtype in INEXACT):
-        a, b = tensors(a, b)
-        a, b = inexact(a), inexact(b)
-    if b.ndim == a.ndim:
-        return torch.linalg.solve(a, b)
-    if b.ndim == 1:
-        return torch.linalg.solve(a, b[:, None])[..., 0]
-    # With as many axes as a, or torch takes a stack of vectors for what NumPy takes for a matrix.
-    return torch.linalg.solve(a, b[(None,) * (a.ndim - b.ndim)])
 
 
 def _det(a: Any) -> Any:
@@ -47,20 +34,8 @@ def _det(a: Any) -> Any:
     return torch.where(result == 0, product - product.detach(), result)
 
 
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """torch's has a derivative where all is zero."""
-    x = inexact(x)
-    if axis is None and ord is not None and x.ndim > 2:
-        raise ValueError("Improper number of dimensions to norm.")
-    return torch.linalg.norm(x, ord, tuple(axis) if isinstance(axis, list) else axis, keepdims)
-
-
 #: The functions of which torch knows better.
-OWN: dict[str, Function] = {
-    "det": _det,
-    "solve": _solve,
-    "norm": _norm,
-}
+OWN: dict[str, Function] = {"det": _det}
 
 
 def __getattr__(name: str) -> Function:

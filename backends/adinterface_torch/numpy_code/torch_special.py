@@ -40,10 +40,6 @@ def around(function: Function) -> Function:
     return call
 
 
-def _polygamma(n: int, x: Any) -> Any:
-    return torch.polygamma(n, x) if n else torch.digamma(x)
-
-
 def _gammaincc(a: Any, x: Any) -> Any:
     """For a tiny a and an x up to 1, the series in torch lacks a term."""
     from adinterface.scipy.special.for_engines import small_shape_complement  # here, because it needs SciPy
@@ -59,7 +55,7 @@ PARTS: dict[str, Function] = {
     "erfc": torch.erfc,
     "erfcx": torch_special.erfcx,
     "gammaln": torch.lgamma,
-    "polygamma": _polygamma,
+    "polygamma": torch.polygamma,
     "i0e": torch_special.i0e,
     "i1e": torch_special.i1e,
     # torch has no derivative of these by the first argument, and none at all in forward mode.

@@ -27,5 +27,3 @@ class Ambient(threading.local):
 
 
 here = Ambient()
-
-__all__ = ["here"]

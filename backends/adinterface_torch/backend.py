@@ -85,9 +85,8 @@ class TorchBackend(Backend):
         finally:
             here.depth = 0
         gradients = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
-        if not value:
-            return Gradient((), aux, gradients, _reach(gradients))
-        return Gradient((output.detach(),), aux.map(_apart), gradients, _reach(gradients))
+        shown = (output.detach(),) if value else ()
+        return Gradient(shown, aux.map(_apart), gradients, _reach(gradients))
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""
@@ -369,7 +368,6 @@ def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
     outputs, transposed, aux = pulled
 
     def back(cotangents: Arrays) -> Arrays:
-        gradients: Any = transposed(tuple(cotangents))
-        return tuple(gradients)
+        return tuple(transposed(tuple(cotangents)))
 
     return Pullback(outputs, aux, back, back_stacked=lambda stacks: tuple(torch.func.vmap(lambda *c: back(c))(*stacks)))

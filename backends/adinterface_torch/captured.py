@@ -217,6 +217,3 @@ def _naming_captured(rule: FlatRule) -> Iterator[None]:
         if "INTERNAL ASSERT FAILED" in str(error) and "functorch" in str(error):
             raise rule.captured() from error
         raise
-
-
-__all__ = ["Called", "Map", "below", "derived", "primal", "tensors_in"]

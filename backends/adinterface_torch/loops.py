@@ -26,8 +26,7 @@ from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpre
 
 class TorchLoops(Loops):
     def slices(self, x: Any) -> Sequence[Any]:
-        slices: Sequence[Any] = x.unbind(0)  # one node in the graph, where x[n] would be as many as there are slices
-        return slices
+        return tuple(x.unbind(0))  # one node in the graph, where x[n] would be as many as there are slices
 
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
         if not torch.is_grad_enabled() or peek() is not None or in_dual_level() or torch.compiler.is_compiling():
@@ -199,6 +198,3 @@ class _Surroundings:
                 if enabled != torch.is_autocast_enabled(kind) or (enabled and dtype != torch.get_autocast_dtype(kind)):
                     stack.enter_context(torch.autocast(kind, dtype, enabled))
             yield
-
-
-__all__ = ["TorchLoops"]

@@ -275,6 +275,3 @@ def refuse_wrappers(module: nn.Module) -> None:
                 f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}: its hooks do not run here, or it cannot be "
                 f"rebuilt around gradients. Pass the inner module, model.{wraps}, and call the wrapper inside f if you need it."
             )
-
-
-__all__ = ["ModuleNode", "read"]

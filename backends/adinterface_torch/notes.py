@@ -106,5 +106,3 @@ NOTES = [
         "then x[i] = value.",
     ),
 ]
-
-__all__ = ["NOTES", "OTHER_DTYPE"]

@@ -173,6 +173,3 @@ def _converted(value: Any, library: Library, dtype: str, **options: Any) -> torc
     foreign = value if library in (TORCH, NUMPY, PYTHON) else TORCH.foreign(value, library)
     tensor: torch.Tensor = TORCH.asarray(foreign, dtype=dtype, **options)
     return tensor
-
-
-__all__ = ["TorchOptim"]

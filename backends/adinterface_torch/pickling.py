@@ -117,5 +117,3 @@ def _as_torch(x: torch.Tensor) -> Any:
 
 copyreg.pickle(torch.Tensor, _guarded(copyreg.dispatch_table.get(torch.Tensor, _as_torch)))
 ForkingPickler.register(torch.Tensor, _guarded(reduce_tensor))
-
-__all__ = ["is_marked", "marked"]

@@ -41,10 +41,10 @@ docs: $(VENV)/.test-ready ## build the documentation into docs/_build/html; warn
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
 # Neighbours in a file share what an engine has compiled: a worker takes half of the tests in their order, then helps the other.
-check: $(VENV)/.test-ready ## only the tests, with a fifth of long tables; what JAX compiles is kept in .cache for the next run
+check: $(VENV)/.test-ready ## only the tests, a fifth of the cases of each; what JAX compiles is kept in .cache for the next run
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --part sample
 
-sweeps: $(VENV)/.test-ready ## what `make test` leaves out: the rest of long tables, programs, packages, larger examples on JAX
+sweeps: $(VENV)/.test-ready ## what `make test` leaves out: all other cases, programs, packages, larger examples on JAX
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m '' --part rest
 
 # What runs in a subprocess, and each engine's own threads, is not measured.

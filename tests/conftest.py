@@ -70,7 +70,7 @@ gc.collect()
 gc.freeze()
 
 
-#: Of a test with at least so many cases, `--part sample` runs one in so many.
+#: `--part sample` runs one in so many cases of each test, and at least one.
 SAMPLED = 5
 
 
@@ -78,7 +78,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--part",
         choices=("sample", "rest"),
-        help=f"sample: no sweeps, and one case in {SAMPLED} of tests with many; rest: all others; by default all but sweeps",
+        help=f"sample: one case in {SAMPLED} of each test, and no sweeps; rest: all others; by default all but sweeps",
     )
 
 
@@ -92,8 +92,8 @@ def pytest_collection_modifyitems(config, items):
         cases[item.nodeid.partition("[")[0]].append(item)
     sample = set()
     for name, alike in cases.items():
-        chosen = alike if len(alike) < SAMPLED else alike[crc32(name.encode()) % SAMPLED :: SAMPLED]
-        sample.update(item for item in chosen if item.get_closest_marker("sweep") is None)
+        usual = [item for item in alike if item.get_closest_marker("sweep") is None]
+        sample.update(usual[crc32(name.encode()) % min(SAMPLED, len(usual) or 1) :: SAMPLED])
     config.hook.pytest_deselected(items=[item for item in items if (item in sample) != (part == "sample")])
     items[:] = [item for item in items if (item in sample) == (part == "sample")]
 

@@ -38,6 +38,7 @@ from adinterface.tools.facts import operation_of_name
 # Right engines -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep  # ten seconds; what is wrong is found by other tests, and here there is nothing
 def test_a_short_run_on_all_backends_finds_nothing():
     done = fuzz(list(BACKENDS.values()), 2026, programs=24)
     assert [str(failure) for failure in done.failures] == []

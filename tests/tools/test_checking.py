@@ -117,6 +117,7 @@ def test_a_wrong_conjugate_is_seen():
     assert check.wrong
 
 
+@pytest.mark.sweep  # seconds of differences
 def test_one_of_many_leaves_is_found_by_halving():
     bad = corrupted(lambda g: -g)
     layers = [np.full(3, 1.0 + i / 100) for i in range(60)]

@@ -127,6 +127,7 @@ class CompiledSpecialization(Specialization):
         count, behind = len(plan.active), len(plan.active) + len(self.dynamic)
 
         def flat(*arrays: Any) -> Results:
+            take_wish()  # of code that ran before
             dynamic = iter(arrays[count:behind])
             both = [value if compiled_in else next(dynamic) for compiled_in, value in places]
             function = Function(plan, f, both, output)

@@ -84,6 +84,7 @@ def test_jacobians_of_problems_that_were_written_afterwards(others, name, median
     assert np.mean(row.holds) >= 0.99
 
 
+@pytest.mark.sweep  # seconds of differences
 def test_the_estimate_holds_under_noise(points, others):
     """A few measurements of much noise are by chance more like one another than they should be; on every third problem."""
     every, held = [*points, *others["held out"], *others["unseen"]][::3], []

@@ -85,8 +85,9 @@ class TorchBackend(Backend):
         finally:
             here.depth = 0
         gradients = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
-        shown = (output.detach(),) if value else ()
-        return Gradient(shown, aux.map(_apart), gradients, _reach(gradients))
+        if not value:
+            return Gradient((), aux, gradients, _reach(gradients))
+        return Gradient((output.detach(),), aux.map(_apart), gradients, _reach(gradients))
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""
@@ -321,7 +322,7 @@ def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
 
 def _reach(gradients: Sequence[Any]) -> bool:
     """Whether the output depends on a leaf: it may have a graph of something else, of a copy or a captured parameter."""
-    return any(gradient is not None for gradient in gradients)
+    return gradients[0] is not None or any(gradient is not None for gradient in gradients)
 
 
 @contextmanager

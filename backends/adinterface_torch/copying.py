@@ -22,7 +22,7 @@ from adinterface.core.contract.errors import ConversionError
 
 from .distributed import exchanges, is_dtensor
 from .pickling import is_marked
-from .private import is_wrapped
+from .private import is_wrapped, make_subclass
 
 
 class NoHooks(OrderedDict[Any, Any]):
@@ -64,15 +64,15 @@ _COMPILED = "_compiled_call_impl"
 _MEMBERSHIP = ("reducer", "logger")
 
 
-def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any]) -> nn.Module:
-    """A copy of the module in which the values take the places of the parameters."""
-    return _Copier(module, parameters, values, False).copied()
+def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], plain: bool = False) -> nn.Module:
+    """A copy of the module in which the values take the places of the parameters. plain: `is_plain` says so."""
+    return _Copier(module, parameters, values, False, plain).copied()
 
 
-def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
-    """A copy of the module that holds gradients, and has no hooks for a call."""
+def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any], plain: bool = False) -> nn.Module:
+    """A copy of the module that holds gradients, and has no hooks for a call. plain: `is_plain` says so."""
     entries = [*map(entry, gradients, parameters)]
-    built = _Copier(module, parameters, entries, True).copied()
+    built = _Copier(module, parameters, entries, True, plain).copied()
     if any(isinstance(each, nn.Module) for each in entries):
         for inner in list(built.modules()):
             own: dict[str, Any] = inner._parameters
@@ -89,6 +89,8 @@ def entry(gradient: Any, parameter: torch.Tensor) -> Any:
         gradient = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
     if isinstance(gradient, nn.Module) or gradient.requires_grad:
         return gradient
+    if type(gradient) is torch.Tensor:  # in a third of the time
+        return make_subclass(nn.Parameter, gradient, False)
     return nn.Parameter(gradient, requires_grad=False)
 
 
@@ -107,6 +109,11 @@ def _method_of(module: nn.Module) -> str:
         by_state = BY_ATTRIBUTES if _copies_by_state(cls) else BY_DEEPCOPY
         method = _methods[cls] = BY_REGISTERS if exchanges(cls) else by_state
     return method
+
+
+def is_plain(module: nn.Module) -> bool:
+    """Whether all submodules are copied attribute by attribute."""
+    return all(_method_of(inner) is BY_ATTRIBUTES for inner in module.modules())
 
 
 def _copies_by_state(cls: Any) -> bool:
@@ -130,8 +137,9 @@ def _is_shared(values: Iterable[Any]) -> bool:
 class _Copier:
     """One copy of a module."""
 
-    def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], gradient: bool):
-        self.module, self.parameters, self.values, self.gradient = module, parameters, values, gradient
+    def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], gradient: bool, plain: bool):
+        self.module, self.parameters, self.values = module, parameters, values
+        self.gradient, self.plain = gradient, plain
         #: The names of the hooks that the copy has, too.
         self.kept = _OF_STATE if gradient else [*_HOOKS]
         #: The copies of objects, by identity, as in `copy.deepcopy`.
@@ -165,7 +173,7 @@ class _Copier:
         if known is not None or module is None:
             children[name] = known
             return
-        method = _method_of(module)
+        method = BY_ATTRIBUTES if self.plain else _method_of(module)
         if method is not BY_DEEPCOPY:
             children[name] = self.copy(module, method is BY_REGISTERS)
             return

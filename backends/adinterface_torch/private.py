@@ -52,6 +52,8 @@ run_backward: Any = getattr(torch.autograd.graph, "_engine_run_backward", None)
 set_grad_enabled: Callable[[bool], None] = torch._C._set_grad_enabled
 #: Whether a tensor is a zero without memory, such as the second derivative of abs.
 is_zero: Callable[[torch.Tensor], bool] = torch.Tensor._is_zerotensor
+#: Makes a tensor of a subclass on the memory of a plain one, requiring a gradient or not.
+make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
 #: How often a tensor was written into.
 version_of: Callable[[torch.Tensor], int] = attrgetter("_version")
 

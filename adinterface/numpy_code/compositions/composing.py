@@ -154,7 +154,7 @@ def _alike(xp: ModuleType, values: tuple[Any, ...]) -> list[Array] | None:
 
 
 def operands(xp: ModuleType, a: Any, b: Any) -> Any:
-    """Two values as `promoted`, but a real number beside an inexact array stays one: functions of the standard take it."""
+    """Two values as `promoted`, but a real number with an inexact array stays one: functions of the standard take it."""
     array, number = (b, a) if type(a) in REAL else (a, b)
     direct = type(number) in REAL and hasattr(array, "dtype") and not isinstance(array, _OF_NUMPY)
     return (a, b) if direct and not _is_exact_dtype(array.dtype) else promoted(xp, a, b)

@@ -89,7 +89,7 @@ def entry(gradient: Any, parameter: torch.Tensor) -> Any:
         gradient = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
     if isinstance(gradient, nn.Module) or gradient.requires_grad:
         return gradient
-    if type(gradient) is torch.Tensor:  # in a third of the time
+    if type(gradient) is torch.Tensor:  # in two thirds of the time: 3 % of the gradient of 50 linears
         return make_subclass(nn.Parameter, gradient, False)
     return nn.Parameter(gradient, requires_grad=False)
 

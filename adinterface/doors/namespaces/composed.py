@@ -153,7 +153,8 @@ class ComposedNamespace:
         def reduce(x: Any, /, **options: Any) -> Any:
             if 0 not in tuple(x.shape):
                 return function(x, **options)
-            dtype = self.dtype_name(options.pop("dtype", x))
+            given = options.pop("dtype", None)
+            dtype = self.dtype_name(x if given is None else given)
             known = hasattr(np, dtype)  # bfloat16 is not
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a mean of nothing is nan

@@ -189,3 +189,6 @@ def test_reductions_of_empty_arrays_are_not_left_to_the_engine(name, dtype):
             wanted = np.asarray(getattr(np, name)(x, **options))
         np.testing.assert_array_equal(got, wanted)
         assert got.dtype == wanted.dtype
+    if name in ("prod", "sum"):
+        assert getattr(namespace, name)(x, dtype=None).dtype == wanted.dtype
+        assert getattr(namespace, name)(x, dtype=np.float64).dtype == np.float64

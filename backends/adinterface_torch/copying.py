@@ -64,16 +64,16 @@ _COMPILED = "_compiled_call_impl"
 _MEMBERSHIP = ("reducer", "logger")
 
 
-def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], plain: bool = False) -> nn.Module:
-    """A copy of the module in which the values take the places of the parameters. plain: `is_plain` says so."""
-    return _Copier(module, parameters, values, False, plain).copied()
+def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any]) -> nn.Module:
+    """A copy of the module in which the values take the places of the parameters."""
+    return _Copier(module, parameters, values, False).copied()
 
 
-def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any], plain: bool = False) -> nn.Module:
-    """A copy of the module that holds gradients, and has no hooks for a call. plain: `is_plain` says so."""
+def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
+    """A copy of the module that holds gradients, and has no hooks for a call."""
     entries = [*map(entry, gradients, parameters)]
-    built = _Copier(module, parameters, entries, True, plain).copied()
-    if any(isinstance(each, nn.Module) for each in entries):
+    built = _Copier(module, parameters, entries, True).copied()
+    if any(issubclass(cls, nn.Module) for cls in {*map(type, entries)}):
         for inner in list(built.modules()):
             own: dict[str, Any] = inner._parameters
             for name, row in [*own.items()]:
@@ -111,11 +111,6 @@ def _method_of(module: nn.Module) -> str:
     return method
 
 
-def is_plain(module: nn.Module) -> bool:
-    """Whether all submodules are copied attribute by attribute."""
-    return all(_method_of(inner) is BY_ATTRIBUTES for inner in module.modules())
-
-
 def _copies_by_state(cls: Any) -> bool:
     """Whether deepcopy makes a copy of such a module from its `__dict__` alone."""
     if getattr(getattr(cls, "__deepcopy__", None), "__module__", "") == "torch.nn.utils.parametrize":
@@ -137,9 +132,9 @@ def _is_shared(values: Iterable[Any]) -> bool:
 class _Copier:
     """One copy of a module."""
 
-    def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], gradient: bool, plain: bool):
+    def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], gradient: bool):
         self.module, self.parameters, self.values = module, parameters, values
-        self.gradient, self.plain = gradient, plain
+        self.gradient = gradient
         #: The names of the hooks that the copy has, too.
         self.kept = _OF_STATE if gradient else [*_HOOKS]
         #: The copies of objects, by identity, as in `copy.deepcopy`.
@@ -147,8 +142,8 @@ class _Copier:
         self.memo[id(None)] = None
         #: The places of values that deepcopy must still copy: the dict, the name in it, the value.
         self.pending: list[tuple[dict[str, Any], str, Any]] = []
-        #: The identities of the parameters that were met.
-        self.met = {id(None)}
+        #: The parameters of each submodule.
+        self.met: list[Iterable[Any]] = [[None]]
         #: Whether the class of some submodule defines how it is copied.
         self.by_deepcopy = False
 
@@ -163,7 +158,7 @@ class _Copier:
         copied: nn.Module = result[""]
         if self.by_deepcopy:
             self.check(copied)
-        elif len(self.met) != len(self.parameters) + 1:
+        elif len({*map(id, chain.from_iterable(self.met))}) != len(self.parameters) + 1:
             raise _changed(self.module)
         return copied
 
@@ -173,7 +168,7 @@ class _Copier:
         if known is not None or module is None:
             children[name] = known
             return
-        method = BY_ATTRIBUTES if self.plain else _method_of(module)
+        method = _method_of(module)
         if method is not BY_DEEPCOPY:
             children[name] = self.copy(module, method is BY_REGISTERS)
             return
@@ -214,9 +209,9 @@ class _Copier:
         return new
 
     def values_of(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        self.met.update(map(id, parameters.values()))
+        self.met.append(parameters.values())
         try:
-            return dict(zip(parameters, map(self.memo.__getitem__, map(id, parameters.values()))))
+            return {name: self.memo[id(parameter)] for name, parameter in parameters.items()}
         except KeyError:
             raise _changed(self.module) from None
 

@@ -21,11 +21,9 @@ from adinterface.core.contract.nodes import NodeType
 from adinterface.core.contract.structures import Constant
 
 from .ambient import here
-from .copying import copy_of, entry, gradient_of, is_plain
+from .copying import copy_of, entry, gradient_of
 from .distributed import refuse_copies, refuse_unknown, reshard
 from .private import in_use, is_compiled, version_of
-
-_IS_NESTED, _DTYPE_AND_SHAPE = operator.attrgetter("is_nested"), operator.attrgetter("dtype", "shape")
 
 
 class ModuleNode(NodeType):
@@ -49,10 +47,6 @@ class ModuleNode(NodeType):
 
     def key(self, data: Any) -> Any:
         return data
-
-    def leaf_keys(self, children: Sequence[Any]) -> Iterable[Any] | None:
-        plain = {*map(type, children)} == {nn.Parameter} and not any(map(_IS_NESTED, children))
-        return map(_DTYPE_AND_SHAPE, children) if plain else None
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children
@@ -119,8 +113,6 @@ class ModuleStructure:
                 "A lazy module has parameters without a shape, which get one in its first call. Call it once with an example "
                 "before differentiating."
             )
-        #: Whether all of it is copied in one way: its classes, and those of its parameters, are in the key.
-        self._plain = not self._compiled and is_plain(module)
         #: The names of the parameters, tied ones once, in the order of the walk.
         self.names = [name for name, _ in module.named_parameters()]
 
@@ -133,7 +125,7 @@ class ModuleStructure:
         A gradient that requires one stays in its graph. For the row of a Hessian, modules replace the parameters.
         """
         if not self._compiled:
-            return gradient_of(module, parameters, gradients, self._plain)
+            return gradient_of(module, parameters, gradients)
         return _rewrapped(module, gradient_of(module._orig_mod, parameters, gradients), False)
 
     def around(self, module: Any, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False) -> nn.Module:
@@ -144,7 +136,7 @@ class ModuleStructure:
         """
         refuse_copies(module)
         if not self._compiled:
-            return copy_of(module, parameters, values, self._plain)
+            return copy_of(module, parameters, values)
         return _rewrapped(module, copy_of(module._orig_mod, parameters, values), compiled)
 
 

@@ -82,14 +82,7 @@ class Signature:
         key += (handler, handler.key(data), len(children))
         for holder in holder_of(handler, value, children):
             self._static(holder, key)
-        held, fixed = held or handler.held, fixed or handler.fixes_numbers
-        known = handler.leaf_keys(children) if held and not constant else None
-        if known is None:
-            self._walk(children, key, constant, held, fixed)
-        else:
-            self.values += children
-            self.held += map(id, children)
-            key += known
+        self._walk(children, key, constant, held or handler.held, fixed or handler.fixes_numbers)
 
     def _static(self, value: Any, key: list[Any]) -> None:
         self.static.append(len(self.values))

@@ -59,10 +59,6 @@ class NodeType(ABC):
         """The part of `data` that belongs to the signature. Raises Unkeyed if it cannot be compared."""
         return data if data is None or type(data) is type else exactly(data)
 
-    def leaf_keys(self, children: Sequence[Any]) -> Iterable[Any] | None:
-        """The signatures of a held node's children, if all are differentiated leaves; None where each child has its own."""
-        return None
-
     def snapshot(self, data: Any) -> Any:
         """`data` for a plan, which outlives the call: with copies of mutable parts, if `key` allows such parts."""
         return data

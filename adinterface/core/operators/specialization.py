@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -74,17 +74,23 @@ class CompiledSpecialization(Specialization):
             return self._decided(error, values, directions)
 
     def _evaluated(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
-        plan, operation = self.plan, self.operation
-        with (None if plan.scope is None else plan.scope()) or _NO_SCOPE:
-            call = operation.call_type(plan, values, self.f)
-            native = call.native = self.enter(values, call.taken)
-            carried = self.enter_carried(values, call.taken)
-            if directions is None:
-                return operation.finish(call, self.compute(*native, *carried))
-            tangents = operation.tangents(call, directions)
-            if self.copies:
-                tangents = tuple([x.copy() if type(x) is np.ndarray else x for x in tangents])
-            return operation.finish(call, self.compute(*native, *carried, *tangents))
+        scope = None if self.plan.scope is None else self.plan.scope()
+        if scope is None:
+            return self._in_scope(values, directions)
+        with scope:
+            return self._in_scope(values, directions)
+
+    def _in_scope(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
+        operation = self.operation
+        call = operation.call_type(self.plan, values, self.f)
+        native = call.native = self.enter(values, call.taken)
+        carried = self.enter_carried(values, call.taken)
+        if directions is None:
+            return operation.finish(call, self.compute(*native, *carried))
+        tangents = operation.tangents(call, directions)
+        if self.copies:
+            tangents = tuple([x.copy() if type(x) is np.ndarray else x for x in tangents])
+        return operation.finish(call, self.compute(*native, *carried, *tangents))
 
     def _decided(self, error: Exception, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         """Retry with value-dependent branches compiled per path; if that fails, raise the error of an uncompiled call."""
@@ -140,9 +146,6 @@ class CompiledSpecialization(Specialization):
             return results
 
         return flat
-
-
-_NO_SCOPE = nullcontext()
 
 
 def _waits(operation: Operation, plan: Plan) -> bool:

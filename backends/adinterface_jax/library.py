@@ -242,14 +242,14 @@ def _own_numbers(dtype: np.dtype[Any]) -> Leave:
         # Inside a trace of the user's, it may have been computed in the precision of that.
         if type(result) is not ArrayImpl:
             return None
-        numbers: np.ndarray[Any, Any] = np.asarray(result)
-        return numbers.copy() if numbers.dtype == dtype else None  # faster than np.array(result)
+        numbers: np.ndarray[Any, Any] = np.array(result)
+        return numbers if numbers.dtype == dtype else None
 
     return leave
 
 
 def _own_numbers_of_any_dtype(result: Any, taken: set[int]) -> Any:
-    return np.asarray(result).copy() if type(result) is ArrayImpl else None
+    return np.array(result) if type(result) is ArrayImpl else None
 
 
 def _untraced(result: Any, taken: set[int]) -> Any:

@@ -61,14 +61,14 @@ class Signature:
             if handler is None:
                 self._static(value, key)
             elif handler.is_library:
-                if handler is PYTHON and (fixed or (cls is int and not alone)):
-                    self._static(value, key)
-                    continue
-                self.values.append(value)
                 if handler is PYTHON:
+                    if fixed or (cls is int and not alone):
+                        self._static(value, key)
+                        continue
                     key.append(cls)
                 else:
                     key += cls, handler.signature(value)  # type: ignore[union-attr]
+                self.values.append(value)
                 if held:
                     self.held.append(id(value))
             else:

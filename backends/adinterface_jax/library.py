@@ -269,18 +269,11 @@ def _to_float(result: Any, taken: set[int]) -> Any:
 
 
 def _own_array(example: Any) -> Leave:
-    sharding = known = example.sharding
+    own = _own_arrays([example])
 
     def leave(result: Any, taken: set[int]) -> Any:
-        nonlocal known
-        if type(result) is not ArrayImpl:
-            return None
-        computed: Any = result.sharding
-        if computed is not known:
-            if computed != sharding:
-                return None
-            known = computed  # compiled code returns the same object again, and comparing takes longer
-        return result
+        results = own([result], taken)
+        return None if results is None else results[0]
 
     return leave
 
@@ -295,7 +288,7 @@ def _own_arrays(examples: Sequence[Any]) -> LeaveAll:
         result = [*map(_sharding, results)]
         if result != known:
             return None
-        known = result  # as in `_own_array`
+        known = result  # compiled code returns the same objects again, and comparing others takes longer
         return results
 
     return leave

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import repeat
 from operator import call
+from types import NoneType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -86,9 +87,8 @@ class Call:
 
     def _one_by_one(self, leave: Sequence[Leave], native: Sequence[Any]) -> Sequence[Any]:
         results = [*map(call, leave, native, repeat(self.taken))]
-        for n, result in enumerate(results):
-            if result is None:
-                results[n] = self.restore(n, native[n])
+        if NoneType in map(type, results):
+            return [self.restore(n, native[n]) if result is None else result for n, result in enumerate(results)]
         return results
 
     def restore(self, active: int, gradient: Any) -> Any:

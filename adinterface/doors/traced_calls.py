@@ -144,7 +144,7 @@ def _children(compiler: Compiler, value: Any, path: str) -> list[tuple[str, Any]
         return None
     if dataclasses.is_dataclass(cls) and not is_registered(cls) and not isinstance(value, dict):
         fields = dataclasses.fields(value)
-        if hasattr(value, "__dict__") and len(vars(value)) != len(fields):
+        if hasattr(value, "__dict__") and len(value.__dict__) != len(fields):
             compiler.refuse(f"{path}, a {cls.__name__}, has attributes that are no fields")
         return [(f"{path}.{each.name}", getattr(value, each.name)) for each in fields if not _is_static(each)]
     compiler.refuse(f"{path} is a {cls.__module__}.{cls.__qualname__}")
@@ -253,6 +253,8 @@ def _unwrapped(compiler: Compiler, value: Any, path: str) -> Any:
 def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     """A container of the same class with the results for its children; other values unchanged."""
     cls = type(value)
+    if cls in _PASSED:
+        return value
     if cls is dict:
         return {key: function(child) for key, child in value.items()}
     if cls is OrderedDict:

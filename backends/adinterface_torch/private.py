@@ -59,16 +59,19 @@ version_of: Callable[[torch.Tensor], int] = attrgetter("_version")
 
 # The compiler. ----------------------------------------------------------------------------------------------------------
 
-#: Whether `torch.export` traces the code that runs; torch 2.6 cannot tell.
-is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
+
+def is_exporting() -> bool:
+    """Whether `torch.export` traces the code that runs.
+
+    As `torch.compiler.is_exporting`, which Dynamo before torch 2.13 takes for true in all code that it traces.
+    """
+    return bool(torch.compiler._is_exporting_flag)
 
 
 def leave_to_python(code: CodeType) -> None:
     """Dynamo leaves this code, and the code that it calls, uncompiled when Python calls it. It traces it in a caller's code."""
-    try:
-        from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy, set_code_exec_strategy
-    except ImportError:  # before torch 2.7; Dynamo then compiles parts of the core, with warnings
-        return
+    from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy, set_code_exec_strategy
+
     set_code_exec_strategy(code, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP))
 
 

@@ -119,7 +119,9 @@ TRACED = {
 @pytest.mark.parametrize("name", TRACED)
 def test_a_call_is_traced_in_one_graph(name):
     step = TRACED[name]
-    assert_tree(compiled(step)(X), step(X), 1e-6)
+    # Before PyTorch 2.13, the compiler may not read dataclasses. Such a call is left to Python.
+    fullgraph = name != "every container" or torch.__version__ >= (2, 13)
+    assert_tree(compiled(step, fullgraph=fullgraph)(X), step(X), 1e-6)
 
 
 @pytest.mark.sweep  # seconds of C++; what is traced is the same with other compilers
@@ -309,9 +311,9 @@ def loaded(program, *args):
     file = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's own, of what it deprecates
-        torch.export.save(torch.export.export(program, args), file)
-    file.seek(0)
-    return torch.export.load(file).module()
+        torch.export.save(torch.export.export(program, args, strict=False), file)
+        file.seek(0)
+        return torch.export.load(file).module()
 
 
 EXPORTED = {
@@ -337,8 +339,14 @@ def test_an_export_says_why_a_call_is_not_traced():
         r"torch.export cannot trace this call: args\[0\] is a torch.nn.modules.linear.Linear. Traced are calls on AutoTorch"
     )
     with pytest.raises(BackendError, match=message):
-        torch.export.export(Program(lambda self, x: gradient(lambda m: m(x).sum(), TORCH, self.layer)[0].weight, LINEAR), (X,))
+        torch.export.export(
+            Program(lambda self, x: gradient(lambda m: m(x).sum(), TORCH, self.layer)[0].weight, LINEAR), (X,), strict=False
+        )
     with pytest.raises(BackendError, match=r"not jacobian\. Traced are calls"):
-        torch.export.export(Program(lambda self, x: jacobian(torch.sin, TORCH, x)[0]), (X,))
+        torch.export.export(Program(lambda self, x: jacobian(torch.sin, TORCH, x)[0]), (X,), strict=False)
+
+
+@pytest.mark.skipif(torch.__version__ < (2, 8), reason="PyTorch 2.7 raises an error of its own.")
+def test_a_strict_export_says_why_a_call_is_not_traced():
     with pytest.raises(torch._dynamo.exc.Unsupported, match=r"torch\.export traces derivatives with strict=False only"):
         torch.export.export(Program(lambda self, x: gradient(cube, TORCH, x)[0]), (X,), strict=True)

@@ -143,6 +143,7 @@ def numbers(result):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore:(Attempted to insert a get_attr Node|Node lifted_):UserWarning")  # of PyTorch 2.7
 @pytest.mark.parametrize(("backend", "case"), CASES)
 def test_a_file_gives_the_same_bits(backend, case, tmp_path):
     fast, args = made(backend, case)

@@ -63,7 +63,7 @@ version_of: Callable[[torch.Tensor], int] = attrgetter("_version")
 def is_exporting() -> bool:
     """Whether `torch.export` traces the code that runs.
 
-    As `torch.compiler.is_exporting`, which Dynamo before torch 2.13 takes for true in all code that it traces.
+    As `torch.compiler.is_exporting`, which Dynamo of torch 2.7 and 2.8 takes for true in all code that it traces.
     """
     return bool(torch.compiler._is_exporting_flag)
 

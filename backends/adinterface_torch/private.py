@@ -65,13 +65,16 @@ def is_exporting() -> bool:
 
     As `torch.compiler.is_exporting`, which Dynamo of torch 2.7 and 2.8 takes for true in all code that it traces.
     """
-    return bool(torch.compiler._is_exporting_flag)
+    flag: bool | None = getattr(torch.compiler, "_is_exporting_flag", None)
+    return torch.compiler.is_exporting() if flag is None else flag
 
 
 def leave_to_python(code: CodeType) -> None:
     """Dynamo leaves this code, and the code that it calls, uncompiled when Python calls it. It traces it in a caller's code."""
-    from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy, set_code_exec_strategy
-
+    try:
+        from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy, set_code_exec_strategy
+    except ImportError:  # another release may lack the names; Dynamo then compiles parts of the core, with warnings
+        return
     set_code_exec_strategy(code, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP))
 
 

@@ -85,12 +85,16 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             with within(now()._replace(form=_taken)):
                 result = (f if copy_for_call is None else copy_for_call())(*args, **kwargs)
             result = _unwrapped(result)
+            if here.refused is not None and not _of_engine(
+                result
+            ):  # the code has caught the error, or SciPy's C code ignored it
+                raise NumpyCodeError(here.refused)
         except NumpyCodeError as error:
             _note_remedies(error, error)
             raise
-        except (ValueError, SystemError) as error:
-            # NumPy's error, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in SciPy's C code, replaces the
-            # wrapper's own.
+        except Exception as error:
+            # An error of NumPy, for `a[0] = x[0]` into a plain array, or of SciPy's C code replaces the wrapper's own. C code
+            # may also call f again before that error is raised: CPython then may not find an attribute that is there.
             if isinstance(error.__cause__, NumpyCodeError):
                 refused = NumpyCodeError(str(error.__cause__))
                 _note_remedies(refused, error)
@@ -145,6 +149,12 @@ def _unwrapped(result: Any) -> Any:
     leaves: list[Leaf] = []
     structure = flatten(Constant(result), leaves, lambda: "the result")
     return _without_wrappers(structure).build(iter([leaf.value for leaf in leaves]))
+
+
+def _of_engine(result: Any) -> bool:
+    leaves: list[Leaf] = []
+    flatten(Constant(result), leaves, lambda: "the result")
+    return not all(leaf.library in (NUMPY, PYTHON) for leaf in leaves)
 
 
 def _without_wrappers(structure: Structure) -> Structure:

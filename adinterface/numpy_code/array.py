@@ -471,8 +471,11 @@ class NumpyArray(Storage):
         write(self, index, value)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_array":  # of a view whose root has been written to since
+        if name == "_array" and self._view is not None:  # of a view whose root has been written to since
             return refresh(self)
+        if here.refused is not None and hasattr(type(self), name):
+            # While C code ignores an error, CPython may not find what a base class has (`_PyType_Lookup`).
+            raise NumpyCodeError(here.refused)
         if name == "flags":
             return flags_of(self)
         if name == "base":

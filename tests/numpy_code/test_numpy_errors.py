@@ -12,7 +12,7 @@ import scipy.linalg
 import scipy.special
 from backends_table import BACKENDS
 from scipy.integrate import quad
-from scipy.optimize import brentq
+from scipy.optimize import brentq, fsolve
 from scipy.stats import norm
 
 from adinterface import (
@@ -26,6 +26,7 @@ from adinterface import (
     numpy_function,
     prepare,
 )
+from adinterface.numpy_code.storage import Storage
 
 X = np.array([0.5, 1.5, 2.5])
 ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
@@ -460,8 +461,60 @@ def test_what_was_refused_inside_the_c_code_of_scipy_arrives(low, engine):
 
     with pytest.raises((NumpyCodeError, ValueError)) as caught:
         gradient(root, ENGINES[engine], X)
-    message = "numpy_function: brentq(lambda s: s**2 - x[0], low, 5)" + NO_SCIPY.replace("{kind}", "Python number")
-    assert any(message in told for told in [str(caught.value), *getattr(caught.value, "__notes__", [])])
+    _tells(caught.value, "brentq(lambda s: s**2 - x[0], low, 5) makes a Python number of it")
+
+
+def _tells(error, message):
+    assert any(f"numpy_function: {message}" in told for told in [str(error), *getattr(error, "__notes__", [])])
+
+
+AFTER_THE_IGNORED_ERROR = {
+    "its slots": lambda x: x[0] ** 2,
+    "its property": lambda x: x.ndim,
+    "the shape of the engine's array": lambda x: x.shape[0],
+    "nothing": lambda x: 1.0,
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("what", AFTER_THE_IGNORED_ERROR)
+def test_scipy_ignores_an_error_and_python_does_not_find_an_attribute(what, engine, monkeypatch):
+    """While an error is ignored, CPython finds what a base class has only in its cache, which a change to a class empties."""
+    after = AFTER_THE_IGNORED_ERROR[what]
+    monkeypatch.setattr(Storage, "changed", 0.0, raising=False)
+
+    def value(s, x):
+        Storage.changed = s
+        return after(x) if s else x[0]
+
+    @numpy_function
+    def root(x):
+        return brentq(value, 0.0, 5.0, args=(x,))
+
+    with pytest.raises((NumpyCodeError, ValueError, SystemError)) as caught:
+        gradient(root, ENGINES[engine], X)
+    _tells(caught.value, "brentq(value, 0.0, 5.0, args=(x,)) makes a Python number of it")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_error_of_scipy_itself_tells_what_was_refused(engine):
+    with pytest.raises(Exception, match="not a proper array") as caught:
+        gradient(numpy_function(lambda x: fsolve(lambda s: s - x[0], 0.0)[0]), ENGINES[engine], X)
+    _tells(caught.value, "fsolve(lambda s: s - x[0], 0.0) makes a plain NumPy array of it")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_value_without_the_refused_array_is_not_returned(engine):
+    @numpy_function
+    def half(x):
+        try:
+            return float(x[0]) / 2
+        except TypeError:
+            return 0.0
+
+    with pytest.raises(NumpyCodeError) as caught:
+        gradient(half, ENGINES[engine], X)
+    _tells(caught.value, "float(x[0]) makes a Python number of it")
 
 
 #: What a message advises for a function of SciPy, typed as it stands there: (f, the advice, f as advised).

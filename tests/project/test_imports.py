@@ -297,7 +297,7 @@ _AFTER_THE_IMPORT = {
     "AutoJax": "from jax._src import xla_bridge; assert not xla_bridge.backends_are_initialized()",
     # Up to 2.9 `torch.func` itself may load it.
     "AutoTorch": "import sys, torch; compilers = {'torch._dynamo', 'torch._inductor', 'sympy'}; "
-    "assert torch.__version__[:3] in ('2.6', '2.7', '2.8', '2.9') or not compilers & set(sys.modules)",
+    "assert torch.__version__[:3] in ('2.7', '2.8', '2.9') or not compilers & set(sys.modules)",
     "AutoAutograd": "pass",
 }
 

@@ -825,7 +825,8 @@ def test_a_module_that_exchanges_gradients_in_a_way_that_is_not_known_is_refused
 def test_such_modules_may_be_constants_as_the_message_says(backend, one_process):
     wrapped = nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
     modules = [wrapped]
-    if hasattr(torch.cpu.current_stream(), "record_event"):  # without it PyTorch 2.6 shards nothing on CPUs
+    # With it, the jvp of PyTorch 2.7 raises an error of its own.
+    if adinterface_torch.distributed.DTENSORS_ARE_RIGHT or backend != AutoTorch(mode="forward"):
         modules.append(torch.distributed.fsdp.fully_shard(nn.Linear(2, 2)))
     x = torch.ones(1, 2)
     for module in modules:
@@ -836,7 +837,6 @@ def test_such_modules_may_be_constants_as_the_message_says(backend, one_process)
         torch.testing.assert_close(result, weight.detach().sum(0)[None], rtol=1e-2, atol=1e-3)
 
 
-@pytest.mark.filterwarnings("ignore:DTensor random operators:UserWarning")  # of PyTorch 2.6
 @each_torch_backend
 def test_a_tensor_that_is_spread_over_processes_may_be_a_constant(backend, one_process):
     spread = torch.distributed.tensor.distribute_tensor(torch.ones(4), one_process, [torch.distributed.tensor.Shard(0)])
@@ -845,7 +845,6 @@ def test_a_tensor_that_is_spread_over_processes_may_be_a_constant(backend, one_p
     torch.testing.assert_close(result, torch.ones(4), rtol=1e-2, atol=0)
 
 
-@pytest.mark.filterwarnings("ignore:DTensor random operators:UserWarning")  # of PyTorch 2.6
 def test_derivatives_by_a_dtensor_are_refused_where_torchs_own_are_wrong(one_process, monkeypatch):
     monkeypatch.setattr(adinterface_torch.distributed, "DTENSORS_ARE_RIGHT", False)
     spread = torch.distributed.tensor.distribute_tensor(torch.ones(4), one_process, [torch.distributed.tensor.Shard(0)])

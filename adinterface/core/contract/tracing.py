@@ -40,7 +40,7 @@ def door(function: Callable[P, T]) -> Callable[P, T]:
 def untraced(function: Callable[P, T]) -> Callable[P, T]:
     """Decorates a function that no compiler traces: it runs in Python, outside the compiled code."""
 
-    name = function.__qualname__
+    name = function.__code__.co_qualname
 
     @functools.wraps(function)
     @door

@@ -22,15 +22,49 @@ from .dispatch import OURS, is_engines, rest_of, unsupported
 # Piecewise polynomials -----------------------------------------------------------------------------------------------
 
 
-def _hold(curve: Any, **arrays: Array) -> None:
-    """Set the arrays of a curve. Since SciPy 1.16 they are properties that convert to NumPy arrays."""
-    for name, value in arrays.items():
-        setattr(curve, f"_{name}" if isinstance(getattr(type(curve), name, None), property) else name, value)
+def _hold(curve: Any, **attributes: Any) -> None:
+    """Set the attributes of a curve of engine arrays. SciPy's are properties: of the arrays since 1.16, of all since 1.18."""
     curve._asarray = _as_it_is
+    if isinstance(getattr(type(curve), "axis", None), property):
+        curve._delegate_to = curve._xp = curve._xp_internal = _Attributes(attributes)
+        return
+    for name, value in attributes.items():
+        setattr(curve, f"_{name}" if isinstance(getattr(type(curve), name, None), property) else name, value)
+
+
+class _Attributes:
+    """What SciPy's properties read, and the namespace with which they convert it."""
+
+    __name__ = "adinterface.scipy.interpolate"
+
+    def __init__(self, attributes: dict[str, Any]):
+        vars(self).update(attributes)
+
+    @staticmethod
+    def asarray(x: Any) -> Any:
+        return x
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise unsupported(_NAME, name)
 
 
 def _as_it_is(x: Any) -> Any:
     return x
+
+
+class _Curve:
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """The copy of a curve of engine arrays has these, while SciPy's `__setstate__` would convert them."""
+        of_engine = isinstance(vars(self).get("_xp"), _Attributes)
+        return (_restored, (type(self), vars(self).copy())) if of_engine else super().__reduce_ex__(protocol)
+
+
+def _restored(cls: type, state: dict[str, Any]) -> Any:
+    curve: Any = object.__new__(cls)
+    vars(curve).update(state)
+    return curve
 
 
 def _class(scipys: Any) -> Callable[[type], Any]:
@@ -60,7 +94,7 @@ _NAME = "scipy.interpolate"
 
 
 @_class(scipy_interpolate.PPoly)
-class PPoly(scipy_interpolate.PPoly):  # type: ignore[misc]
+class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
     """Polynomials c[0] (x - a)^k + ... + c[k] between breakpoints."""
 
     def __init__(self, c: Any, x: Any, extrapolate: Any = None, axis: int = 0):
@@ -81,13 +115,13 @@ class PPoly(scipy_interpolate.PPoly):  # type: ignore[misc]
         self._set(c, x, extrapolate if extrapolate is None or extrapolate == "periodic" else bool(extrapolate), axis)
 
     def _set(self, c: Array, x: Array, extrapolate: Any, axis: int) -> None:
-        #: Of shape (k + 1, pieces, ...).
-        _hold(self, c=c, x=x)
-        self.axis = axis
-        self.extrapolate = True if extrapolate is None else extrapolate
+        # c has the shape (k + 1, pieces, ...).
+        _hold(self, c=c, x=x, axis=axis, extrapolate=True if extrapolate is None else extrapolate)
 
     @classmethod
     def construct_fast(cls, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> Any:
+        if not is_engines(c, x):
+            return super().construct_fast(c, x, extrapolate, axis)
         made = object.__new__(cls)
         made._set(c, x, extrapolate, axis)
         return made
@@ -435,7 +469,7 @@ def _divided(top: Array, bottom: Array) -> Array:
 
 
 @_class(scipy_interpolate.BSpline)
-class BSpline(scipy_interpolate.BSpline):  # type: ignore[misc]
+class BSpline(_Curve, scipy_interpolate.BSpline):  # type: ignore[misc]
     def __init__(self, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0):
         t, c = plain((t, c))
         if not is_engines(t, c):
@@ -452,12 +486,12 @@ class BSpline(scipy_interpolate.BSpline):  # type: ignore[misc]
         self._set(t, c, k, extrapolate, axis)
 
     def _set(self, t: Array, c: Array, k: int, extrapolate: Any, axis: int) -> None:
-        _hold(self, t=t, c=c)
-        self.k, self.axis = k, axis
-        self.extrapolate = extrapolate
+        _hold(self, t=t, c=c, k=k, axis=axis, extrapolate=extrapolate)
 
     @classmethod
     def construct_fast(cls, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> Any:
+        if not is_engines(t, c):
+            return super().construct_fast(t, c, k, extrapolate, axis)
         made = object.__new__(cls)
         made._set(t, c, k, extrapolate, axis)
         return made

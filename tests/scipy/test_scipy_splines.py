@@ -134,6 +134,19 @@ def test_curves_of_engines_are_instances_of_scipys_own_classes():
     )
 
 
+@each_engine
+@pytest.mark.parametrize("method", ["extend", "insert_knot"])
+def test_methods_that_take_numpys_memory_are_refused(method, backend):
+    def f(y):
+        curves = on_any_engine.interpolate
+        if method == "extend":
+            return curves.PPoly(np.stack([y, y]), np.arange(len(Y) + 1.0)).extend(np.ones((2, 1)), np.array([len(Y) + 1.0]))
+        return curves.BSpline(np.arange(len(Y) + 4.0), y, 3).insert_knot(3.5)
+
+    with pytest.raises(NumpyCodeError, match="not supported for an engine's arrays|makes a plain NumPy array of it"):
+        gradient(numpy_function(f), backend, Y)
+
+
 def test_curves_of_plain_arrays_have_all_that_scipys_have():
     for name in ("CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "interp1d", "make_interp_spline"):
         ours, own = getattr(on_any_engine.interpolate, name)(X, Y), getattr(scipy.interpolate, name)(X, Y)

@@ -10,7 +10,8 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Iterator
-from types import FrameType
+from types import CodeType, FrameType
+from typing import Any
 
 from ..core.contract.auto import BUILT_IN
 
@@ -210,12 +211,19 @@ def expression_of(error: BaseException) -> str:
 
 def _expression_at(frame: FrameType, instruction: int) -> str:
     code = frame.f_code
+    source = source_at(code, instruction, code.co_filename, frame.f_globals)
+    writes = dis.opname[code.co_code[instruction]] in ("STORE_SUBSCR", "STORE_SLICE")  # the second from Python 3.12 on
+    return source + (" = ..." if source and writes else "")
+
+
+def source_at(code: CodeType, instruction: int, file: str, names: dict[str, Any] | None = None) -> str:
+    """The source of an instruction; empty if it is not known, or has several lines."""
     line, end_line, column, end_column = list(code.co_positions())[instruction // 2]
-    source = linecache.getline(code.co_filename, line, frame.f_globals) if line else ""
+    # Python 3.13 knows the source of `python -c`, which has the name of what eval and exec run.
+    source = linecache.getline(file, line, names) if line and file != "<string>" else ""
     if not source or line != end_line or column is None or end_column is None:
         return ""
-    writes = dis.opname[code.co_code[instruction]] in ("STORE_SUBSCR", "STORE_SLICE")  # the second from Python 3.12 on
-    return source.encode()[column:end_column].decode() + (" = ..." if writes else "")
+    return source.encode()[column:end_column].decode()
 
 
 _NOT_THE_USERS = frozenset({__package__.partition(".")[0], "numpy", "scipy"})

@@ -59,6 +59,7 @@ def _larger(own: Callable[..., Any], before: Callable[..., Any]) -> Callable[...
     """A choice between two numbers whose derivative selects, too.
 
     JAX multiplies the other branch by zero, which is nan where it is infinite: in 1 / maximum(x, 1e-308) at x = -1.
+    JAX 0.12 has no derivative for complex numbers, though their maximum.
     """
     chosen = jax.custom_jvp(own)
 
@@ -71,7 +72,7 @@ def _larger(own: Callable[..., Any], before: Callable[..., Any]) -> Callable[...
     def call(x: Any, y: Any, /) -> Any:
         dtype = jnp.result_type(x, y)
         weak = all(not hasattr(z, "dtype") or getattr(z, "weak_type", False) for z in (x, y))
-        if weak or not jnp.issubdtype(dtype, jnp.floating):
+        if weak or not jnp.issubdtype(dtype, jnp.inexact):
             return own(x, y)
         return chosen(*jnp.broadcast_arrays(jnp.asarray(x, dtype), jnp.asarray(y, dtype)))
 

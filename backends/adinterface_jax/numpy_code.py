@@ -184,10 +184,7 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
 @_taking_lists
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
     low, high = a_min if min is None else min, a_max if max is None else max
-    if any(x is not None and jnp.iscomplexobj(x) for x in (a, low, high)):
-        a = a if low is None else jnp.maximum(a, low)
-        return a if high is None else jnp.minimum(a, high)
-    if not jnp.issubdtype(jnp.result_type(a), jnp.floating):
+    if not jnp.issubdtype(jnp.result_type(*(x for x in (a, low, high) if x is not None)), jnp.inexact):
         return jnp.clip(a, min=low, max=high)
     a = a if low is None else namespace.maximum(a, low)
     return a if high is None else namespace.minimum(a, high)
@@ -265,7 +262,7 @@ def __getattr__(name: str) -> Any:
     """jax.numpy's function, that also takes lists of numbers where NumPy does."""
     if name in _COMPOSED:
         raise AttributeError(name)
-    function = getattr(namespace, name)
+    function = _extreme(name) if name in ("amax", "amin", "max", "min") else getattr(namespace, name)
     return function if name in _NOT_ARRAYS or not callable(function) else _taking_lists(function)
 
 
@@ -284,3 +281,15 @@ def _place(extreme: Any, find: Any) -> Any:
 
 
 argmax, argmin = _place(jnp.max, jnp.argmax), _place(jnp.min, jnp.argmin)
+
+
+def _extreme(name: str) -> Any:
+    function = getattr(namespace, name)
+
+    @functools.wraps(function)
+    def extreme(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if jnp.iscomplexobj(a):  # with an initial number JAX 0.12 has no derivative
+            return COMPOSITIONS[name](namespace, a, *args, **kwargs)
+        return function(a, *args, **kwargs)
+
+    return extreme

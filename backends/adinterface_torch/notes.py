@@ -81,7 +81,7 @@ NOTES = [
         "model._orig_mod.",
     ),
     Note(
-        RuntimeError,
+        (RuntimeError, TypeError),  # the second since PyTorch 2.15
         "view_as_real is only supported for complex tensors",
         "torch's forward mode gives c - x, of a complex number c and a real tensor x, a real tangent, which has no imaginary "
         "part. Write -x + c, or differentiate in reverse, with AutoTorch().",

@@ -41,6 +41,8 @@ def _going_on(code: CodeType, at: int) -> tuple[bool | None, bool]:
     instructions = list(dis.get_instructions(code))
     places = {instruction.offset: n for n, instruction in enumerate(instructions)}
     n = places[at]
+    if instructions[n].opname == "COMPARE_OP":  # which Python 3.13 lets make the truth value, too
+        n += 1
     negated = False
     while not instructions[n].opname.startswith("POP_JUMP"):
         if instructions[n].opname == "UNARY_NOT":

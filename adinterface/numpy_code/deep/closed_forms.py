@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import dis
 import functools
-import linecache
 import warnings
 from types import CodeType, FrameType
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import ClosedFormWarning, levels_to_the_user
+from ..refusals import source_at
 from .plain import known_numbers, plain
 
 #: What code calls "as good as equal": the largest distance from zero.
@@ -52,11 +52,7 @@ class _Test:
 @functools.lru_cache(4096)
 def _test(code: CodeType, at: int, file: str, function: str) -> _Test | None:
     """The comparison that an instruction does, if it is one of a parameter of the function that could hide the parameter."""
-    line, end_line, column, end_column = list(code.co_positions())[at // 2]
-    source = linecache.getline(file, line) if line else ""
-    if not source or line != end_line or column is None or end_column is None:
-        return None
-    text = source.encode()[column:end_column].decode()
+    text = source_at(code, at, file)
     try:
         expression = ast.parse(text, mode="eval").body
     except SyntaxError:

@@ -54,7 +54,7 @@ coverage: $(VENV)/.test-ready ## the tests once more, with the lines they miss
 benchmark: $(VENV)/.test-ready ## time and peak memory beside hand-written engine code, a few minutes
 	@$(BIN)/python -m adinterface_studies benchmark --memory --json benchmark.json --plot benchmark.png
 
-versions: ## the core tests and the conformance table at the lowest declared and the newest versions, up to some hours
+versions: ## the core tests and the conformance table at the lowest declared and the newest versions, half an hour or more
 	@$(PYTHON) tests/versions.py $(VERSIONS)
 
 # These packages need others (Numba, ...) that would change what `make test` sees: an environment on top of $(VENV) holds them.

@@ -81,6 +81,7 @@ def collection(tmp_path, monkeypatch):
     (tmp_path / "probinfo_python.csv").write_text("problem_name,dim\nRIGHT,2\nOFF,2\nLARGE,200\nREFUSED,2\n")
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield folder
+    s2mpj._cases.cache_clear()
     for name in ("s2mpjlib", "RIGHT", "OFF", "REFUSED"):
         sys.modules.pop(name, None)
 

@@ -85,21 +85,22 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             with within(now()._replace(form=_taken)):
                 result = (f if copy_for_call is None else copy_for_call())(*args, **kwargs)
             result = _unwrapped(result)
-            if here.refused is not None and not _of_engine(
-                result
-            ):  # the code has caught the error, or SciPy's C code ignored it
+            # The code may have caught an error, and C code may have ignored it.
+            if here.refused is not None and not _of_engine(result):
                 raise NumpyCodeError(here.refused)
         except NumpyCodeError as error:
             _note_remedies(error, error)
             raise
         except Exception as error:
-            # An error of NumPy, for `a[0] = x[0]` into a plain array, or of SciPy's C code replaces the wrapper's own. C code
-            # may also call f again before that error is raised: CPython then may not find an attribute that is there.
-            if isinstance(error.__cause__, NumpyCodeError):
+            # NumPy's error, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in SciPy's C code, replaces the
+            # wrapper's own.
+            if isinstance(error, (ValueError, SystemError)) and isinstance(error.__cause__, NumpyCodeError):
                 refused = NumpyCodeError(str(error.__cause__))
                 _note_remedies(refused, error)
                 raise refused from error
-            if here.refused is not None:
+            # SciPy has error classes of its own. C code may also call f again while the wrapper's error is pending: CPython
+            # then may not find an attribute that is there.
+            if here.refused is not None and here.refused not in getattr(error, "__notes__", ()):
                 error.add_note(here.refused)
             raise
         return result
@@ -152,6 +153,7 @@ def _unwrapped(result: Any) -> Any:
 
 
 def _of_engine(result: Any) -> bool:
+    """Whether f's value holds an array of an engine."""
     leaves: list[Leaf] = []
     flatten(Constant(result), leaves, lambda: "the result")
     return not all(leaf.library in (NUMPY, PYTHON) for leaf in leaves)

@@ -24,16 +24,16 @@ from .dispatch import OURS, is_engines, rest_of, unsupported
 
 def _hold(curve: Any, **attributes: Any) -> None:
     """Set the attributes of a curve of engine arrays. SciPy's are properties: of the arrays since 1.16, of all since 1.18."""
-    curve._asarray = _as_it_is
     if isinstance(getattr(type(curve), "axis", None), property):
         curve._delegate_to = curve._xp = curve._xp_internal = _Attributes(attributes)
         return
+    curve._asarray = _Attributes.asarray
     for name, value in attributes.items():
         setattr(curve, f"_{name}" if isinstance(getattr(type(curve), name, None), property) else name, value)
 
 
 class _Attributes:
-    """What SciPy's properties read, and the namespace with which they convert it."""
+    """The attributes that SciPy's properties read, and the namespace with which they convert them."""
 
     __name__ = "adinterface.scipy.interpolate"
 
@@ -50,13 +50,9 @@ class _Attributes:
         raise unsupported(_NAME, name)
 
 
-def _as_it_is(x: Any) -> Any:
-    return x
-
-
 class _Curve:
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """The copy of a curve of engine arrays has these, while SciPy's `__setstate__` would convert them."""
+        """For copies: the `__setstate__` of SciPy 1.18 would convert a curve's engine arrays into NumPy arrays."""
         of_engine = isinstance(vars(self).get("_xp"), _Attributes)
         return (_restored, (type(self), vars(self).copy())) if of_engine else super().__reduce_ex__(protocol)
 

@@ -262,34 +262,21 @@ def __getattr__(name: str) -> Any:
     """jax.numpy's function, that also takes lists of numbers where NumPy does."""
     if name in _COMPOSED:
         raise AttributeError(name)
-    function = _extreme(name) if name in ("amax", "amin", "max", "min") else getattr(namespace, name)
+    function = _ordered(name) if name in _ORDERED else getattr(namespace, name)
     return function if name in _NOT_ARRAYS or not callable(function) else _taking_lists(function)
 
 
-# Complex numbers, which NumPy orders by the real part and then by the imaginary one; jnp has that order in some functions.
+#: With NumPy's order of complex numbers, which are composed: with an initial number, JAX 0.12 has no derivative.
+_ORDERED = {"amax", "amin", "argmax", "argmin", "max", "min", "nanargmax", "nanargmin"}
 
 
-def _place(extreme: Any, find: Any) -> Any:
-    def place(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-        a = _array(a)
-        if jnp.iscomplexobj(a):
-            result = (a == extreme(a, axis=axis, keepdims=True)) | jnp.isnan(a)
-            return jnp.argmax(result, axis=axis, keepdims=keepdims)
-        return find(a, axis=axis, keepdims=keepdims)
-
-    return place
-
-
-argmax, argmin = _place(jnp.max, jnp.argmax), _place(jnp.min, jnp.argmin)
-
-
-def _extreme(name: str) -> Any:
+def _ordered(name: str) -> Any:
     function = getattr(namespace, name)
 
     @functools.wraps(function)
-    def extreme(a: Any, *args: Any, **kwargs: Any) -> Any:
-        if jnp.iscomplexobj(a):  # with an initial number JAX 0.12 has no derivative
+    def ordered(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if jnp.iscomplexobj(a):
             return COMPOSITIONS[name](namespace, a, *args, **kwargs)
         return function(a, *args, **kwargs)
 
-    return extreme
+    return ordered

@@ -8,7 +8,7 @@ numbers. With `strict=True` it traces as `torch.compile` does, so that is refuse
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 import torch
@@ -55,6 +55,11 @@ class TorchCompiler(Compiler):
 
     def zeros_like(self, array: Any) -> Any:
         return torch.zeros_like(array)
+
+    def namespace(self) -> ModuleType:
+        from . import namespace  # here, because array_api_compat.torch is slow to import
+
+        return namespace
 
     def accepts(self, auto: AutoBackend) -> str | None:
         assert isinstance(auto, AutoTorch)

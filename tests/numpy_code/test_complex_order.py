@@ -33,6 +33,7 @@ ORDERED = {
     "pairs": lambda z: np.sum(np.abs(np.maximum(z, z[::-1]) * np.minimum(z, 1.0) + np.fmax(1j, z) + np.fmin(z, 2.0))),
     "comparisons": lambda z: np.sum(np.abs(np.where(z > 1, z, 2 * z) * np.where(z <= 1j, 3 * z, z))),
     "places": lambda z: np.abs(z.ravel()[np.argmax(z)] * z.ravel()[np.argmin(z)]),
+    "places of numbers": lambda z: np.abs(z.ravel()[np.nanargmax(z)] * z[0, np.nanargmin(z[0])]),
     "sort": lambda z: np.sum(np.abs(np.sort(z, axis=1) * np.arange(3.0))) + np.abs(np.sort(z, axis=None)[2]),
     "argsort": lambda z: np.abs(z.ravel()[np.argsort(z, axis=None)][3]) + np.abs(np.partition(z[0], 1)[1]),
     "clip": lambda z: np.sum(np.abs(np.clip(z, 0.2, 1.5))),

@@ -462,13 +462,15 @@ def test_what_was_refused_inside_the_c_code_of_scipy_arrives(low, engine):
 
     with pytest.raises((NumpyCodeError, ValueError)) as caught:
         gradient(root, ENGINES[engine], X)
-    _tells(caught.value, "brentq(lambda s: s**2 - x[0], low, 5) makes a Python number of it")
+    _tells(caught.value, "brentq(lambda s: s**2 - x[0], low, 5)", "Python number")
 
 
-def _tells(error, message):
-    assert any(f"numpy_function: {message}" in told for told in [str(error), *getattr(error, "__notes__", [])])
+def _tells(error, expression, kind, advice=NO_SCIPY):
+    told = [str(error), *getattr(error, "__notes__", [])]
+    assert sum(f"numpy_function: {expression}{advice.replace('{kind}', kind)}" in each for each in told) == 1
 
 
+NO_FLOAT = " makes a Python number of it, which would drop its gradient. Leave it an array, and write np.sin for math.sin."
 AFTER_THE_IGNORED_ERROR = {
     "its slots": lambda x: x[0] ** 2,
     "its property": lambda x: x.ndim,
@@ -494,14 +496,28 @@ def test_scipy_ignores_an_error_and_python_does_not_find_an_attribute(what, engi
 
     with pytest.raises((NumpyCodeError, ValueError, SystemError)) as caught:
         gradient(root, ENGINES[engine], X)
-    _tells(caught.value, "brentq(value, 0.0, 5.0, args=(x,)) makes a Python number of it")
+    _tells(caught.value, "brentq(value, 0.0, 5.0, args=(x,))", "Python number")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_error_of_scipy_itself_tells_what_was_refused(engine):
     with pytest.raises(Exception, match="not a proper array") as caught:
         gradient(numpy_function(lambda x: fsolve(lambda s: s - x[0], 0.0)[0]), ENGINES[engine], X)
-    _tells(caught.value, "fsolve(lambda s: s - x[0], 0.0) makes a plain NumPy array of it")
+    _tells(caught.value, "fsolve(lambda s: s - x[0], 0.0)", "plain NumPy array")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_error_of_the_code_itself_stays_what_it_is(engine):
+    @numpy_function
+    def inner(x):
+        try:
+            return float(x[0])
+        except TypeError as error:
+            raise KeyError("no number") from error
+
+    with pytest.raises(KeyError, match="no number") as caught:
+        gradient(numpy_function(lambda x: inner(x) * x[0]), ENGINES[engine], X)
+    _tells(caught.value, "float(x[0])", "", NO_FLOAT)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -515,7 +531,7 @@ def test_a_value_without_the_refused_array_is_not_returned(engine):
 
     with pytest.raises(NumpyCodeError) as caught:
         gradient(half, ENGINES[engine], X)
-    _tells(caught.value, "float(x[0]) makes a Python number of it")
+    _tells(caught.value, "float(x[0])", "", NO_FLOAT)
 
 
 #: What a message advises for a function of SciPy, typed as it stands there: (f, the advice, f as advised).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 from .auto import AutoBackend
@@ -57,6 +57,10 @@ class Compiler(ABC):
 
     @abstractmethod
     def zeros_like(self, array: Any) -> Any: ...
+
+    @abstractmethod
+    def namespace(self) -> ModuleType:
+        """What `Library.namespace` returns for an array of the engine."""
 
     @abstractmethod
     def accepts(self, auto: AutoBackend) -> str | None:

@@ -39,8 +39,8 @@ def door(function: Callable[P, T]) -> Callable[P, T]:
 
 def untraced(function: Callable[P, T]) -> Callable[P, T]:
     """Decorates a function that no compiler traces: it runs in Python, outside the compiled code."""
-
-    name = function.__code__.co_qualname
+    # Not function.__qualname__, which the compiler of PyTorch 2.11 cannot read if it has traced the definition.
+    name = function.__code__.co_qualname.partition(".<locals>")[0]
 
     @functools.wraps(function)
     @door

@@ -37,12 +37,16 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.core.contract import late, registry
+from adinterface.core.tree import HANDLERS
 from adinterface.fit import Training, update
 from adinterface.rules import checkpoint, differentiate_with, ignore_derivatives
 from adinterface.rules.loops import cond, fori_loop, scan
+from adinterface.scipy.special import erf
 
 TORCH = AutoTorch()
 X = torch.linspace(0.5, 1.5, 3)
+#: The compiler of PyTorch 2.7 refuses some calls before we do, for reasons of its own; 2.8 to 2.10 were not tried.
+OLDER = torch.__version__ < (2, 11)
 
 
 @pytest.fixture(autouse=True)
@@ -154,6 +158,25 @@ def test_the_first_call_of_a_program_may_be_a_traced_one(monkeypatch):
     assert_tree(compiled(step)(X), expected, 1e-6)
 
 
+def test_a_namespace_is_traced_for_a_class_of_arrays_that_is_new(monkeypatch):
+    monkeypatch.delitem(HANDLERS, torch.Tensor)
+    summed = lambda x: gradient(lambda a: array_namespace(a, None, 2.0).sum(a**3), TORCH, x)[0]
+    assert_tree(compiled(summed)(X), 3 * X**2, 1e-6)
+    assert_tree(compiled(lambda x: array_namespace(x).sin(x))(X), torch.sin(X), 1e-6)
+    assert torch.Tensor not in HANDLERS
+
+
+@pytest.mark.parametrize("name", ["SciPy", "an identity"])
+def test_a_class_of_arrays_that_is_new_is_left_to_python(name, monkeypatch):
+    step = LEFT["SciPy"] if name == "SciPy" else lambda x: gradient(lambda a: ignore_derivatives(a).sum() * a.sum(), TORCH, x)
+    expected = step(X)[0]
+    monkeypatch.delitem(HANDLERS, torch.Tensor)
+    with pytest.raises(torch._dynamo.exc.Unsupported) as error:
+        compiled(step)(X)
+    assert OLDER or "adinterface has not met torch.Tensor before: call it once without the compiler" in str(error.value)
+    assert_tree(compiled(step, fullgraph=False)(X)[0], expected, 1e-6)
+
+
 def test_traced_calls_inside_f_of_an_eager_call_give_second_derivatives():
     y = torch.ones(3)
     moved = compiled(lambda x: (x * gradient(cube, TORCH, x)[0]).sum())
@@ -250,6 +273,7 @@ LEFT = {
     ),
     "a scan, alone": lambda x: scan(lambda c, a: (c + a, a * c), x.sum(), x),
     "rules": lambda x: gradient(lambda a: checkpoint(torch.exp)(a).sum() + crossing(a) + ignore_derivatives(a).sum(), TORCH, x),
+    "SciPy": lambda x: gradient(lambda a: erf(a).sum(), TORCH, x),
     "NumPy code": lambda x: gradient(numpy_function(lambda a: np.sum(a**2)), TORCH, x),
 }
 
@@ -293,6 +317,7 @@ def test_a_full_graph_says_why_a_call_is_not_traced():
     assert "gradient on AutoFiniteDifferences cannot be traced by the compiler of torch." in reason(LEFT["differences"])
     assert "adinterface traces gradient, value_and_gradient, hvp, gradient_and_hvp, not jacobian." in reason(LEFT["jacobian"])
     assert "Training.__init__ cannot be traced." in reason(LEFT["Training"])
+    assert OLDER or "numpy_function cannot be traced." in reason(LEFT["NumPy code"])
 
 
 # torch.export --------------------------------------------------------------------------------------------------------

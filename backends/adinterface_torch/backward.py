@@ -14,7 +14,7 @@ import torch
 from torch.utils.checkpoint import CheckpointFunction
 
 from .private import may_be_applied, run_backward
-from .recorded import custom_nodes, refuse_checkpoints, watched
+from .unrecorded import custom_nodes, refuse_checkpoints, watched
 
 #: The classes of outputs that it is used for; None without it.
 _PLAIN = {torch.Tensor} if run_backward is not None else None

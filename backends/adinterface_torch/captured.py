@@ -31,7 +31,7 @@ from .private import (
     tree_map_only,
     unwrapped,
 )
-from .recorded import nodes_behind
+from .unrecorded import nodes_behind
 
 #: From tangents, or cotangents, at a point.
 Map = Callable[[Arrays, Point], Arrays]

@@ -25,7 +25,7 @@ class AdinterfaceRule(torch.autograd.Function):
     """The value of a rule, with its derivatives."""
 
     generate_vmap_rule = True
-    #: Its nodes keep all arrays, also for derivatives that are zero everywhere (`recorded`).
+    #: Its nodes keep all arrays, also for derivatives that are zero everywhere (`unrecorded`).
     keeps_all = True
 
     @staticmethod

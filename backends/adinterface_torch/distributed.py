@@ -22,7 +22,7 @@ from adinterface.core.contract.errors import BackendError, ConversionError
 from .ambient import here
 from .backward import backward
 from .private import in_use, is_member, running_wrapper, sharded_groups
-from .recorded import nodes_behind
+from .unrecorded import nodes_behind
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 #: The modules of DTensor and `fully_shard`. Both are slow to import, and a program that uses them has imported them.

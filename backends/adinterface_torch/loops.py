@@ -21,7 +21,7 @@ from adinterface.core.contract.loops import Arrays, Loops
 from .captured import tensors_in
 from .dtypes import is_inexact
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack
-from .recorded import nodes_behind
+from .unrecorded import nodes_behind
 
 
 class TorchLoops(Loops):

@@ -21,7 +21,7 @@ from adinterface.core.contract.errors import ConversionError
 
 from .ambient import here
 from .private import is_wrapped
-from .recorded import nodes_behind
+from .unrecorded import nodes_behind
 
 
 class _Mark:

@@ -8,7 +8,8 @@ at the nodes of custom functions. The error comes where that derivative is taken
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -17,8 +18,10 @@ from torch.autograd.function import BackwardCFunction
 from torch.autograd.graph import get_gradient_edge
 from torch.utils.checkpoint import CheckpointFunction
 
+from adinterface.core.contract.backend import Arrays
 from adinterface.core.contract.errors import BackendError, NotRecordedError
 
+from .nested_forward import is_followed
 from .private import is_wrapped, is_zero, peek, unwrapped, will_be_visited
 
 
@@ -70,6 +73,24 @@ def custom_nodes(outputs: Iterable[torch.Tensor], leaves: Iterable[torch.Tensor]
     return [node for node in seen - ends if type(node) in custom] if custom else []
 
 
+@contextmanager
+def _watching(nodes: Iterable[Any]) -> Iterator[list[tuple[Any, list[torch.Tensor]]]]:
+    """Collects what a backward pass does not record at custom nodes: the nodes, and what comes in there."""
+    missing: list[tuple[Any, list[torch.Tensor]]] = []
+
+    def look(node: Any, gradients: Iterable[Any], incoming: Iterable[Any]) -> None:
+        live = [x for x in incoming if x is not None and is_followed(x)]
+        if live and any(_is_missing(node, gradient) for gradient in gradients if gradient is not None):
+            missing.append((node, live))
+
+    handles = [node.register_hook(partial(look, node)) for node in nodes]
+    try:
+        yield missing
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
 def watched(
     nodes: Iterable[Any],
     outputs: Sequence[torch.Tensor],
@@ -80,30 +101,17 @@ def watched(
 
     The gradients to which a part contributes that is not recorded raise an error where a derivative of the part counts.
     """
-    #: What was not recorded, and what comes in there.
-    missing: list[tuple[Any, list[torch.Tensor]]] = []
-
-    def look(node: Any, gradients: Iterable[Any], incoming: Iterable[Any]) -> None:
-        live = [x for x in incoming if x is not None and _plain(x).requires_grad]
-        if live and any(_is_missing(node, _plain(gradient)) for gradient in gradients if gradient is not None):
-            missing.append((node, live))
-
-    handles = [node.register_hook(partial(look, node)) for node in nodes]
-    try:
-        live = [*map(_live, map(torch.ones_like, outputs) if seeds is None else seeds)]
-        gradients = torch.autograd.grad(outputs, leaves, live, create_graph=True, allow_unused=True)
-    finally:
-        for handle in handles:
-            handle.remove()
-    result: list[torch.Tensor | None] = list(gradients)
-    for n, (gradient, leaf) in enumerate(zip(gradients, leaves) if missing else ()):
+    live = [*map(_live, map(torch.ones_like, outputs) if seeds is None else seeds)]
+    with _watching(nodes) as missing:
+        result: list[Any] = [*torch.autograd.grad(outputs, leaves, live, create_graph=True, allow_unused=True)]
+    for n, leaf in enumerate(leaves if missing else ()):
         end = _edge(leaf)
         parts = [(node, live) for node, live in missing if any(edge == end for edge in _edges(node.next_functions))]
-        if gradient is not None and parts:
+        if result[n] is not None and parts:
             incoming = [x.view_as(x) for _, live in parts for x in live]
             found = [node for node, _ in parts]
             on_the_way = [*found, *[_plain(x).grad_fn for x in incoming]]
-            result[n] = _NotRecorded.apply(found[0], on_the_way, gradient, *outputs, *incoming)  # type: ignore[no-untyped-call]
+            result[n] = _NotRecorded.apply(found[0], on_the_way, result[n], *outputs, *incoming)  # type: ignore[no-untyped-call]
     return tuple(result)
 
 
@@ -116,8 +124,20 @@ def _live(seed: torch.Tensor) -> torch.Tensor:
     return seed * torch.ones((), dtype=seed.dtype, device=seed.device, requires_grad=True)  # in a batch
 
 
+def transposed(nodes: Iterable[Any], back: Callable[[Arrays], Arrays], cotangents: Arrays, leaves: Arrays) -> Arrays:
+    """A pullback of functorch through custom nodes; an error where levels around it differentiate what is not recorded."""
+    # Seeds of the levels of the leaves.
+    anchor: Any = sum(leaf.sum() for leaf in leaves)
+    never = torch.zeros((), dtype=torch.bool, device=anchor.device)
+    with _watching(nodes) as missing:
+        result = back(tuple([torch.where(never, anchor.to(c.dtype), c) for c in cotangents]))
+    if missing:
+        raise NotRecordedError(_message(missing[0][0]))
+    return result
+
+
 def _plain(x: Any) -> Any:
-    """The tensor in the batches around it, whose own `requires_grad` says nothing."""
+    """The tensor in the transformations around it."""
     while is_wrapped(x):
         x = unwrapped(x)
     return x
@@ -125,10 +145,11 @@ def _plain(x: Any) -> Any:
 
 def _is_missing(node: Any, gradient: torch.Tensor) -> bool:
     """Whether what comes out of a node is not recorded, though what comes in is."""
-    if gradient.requires_grad:
+    numbers = _plain(gradient)
+    if is_followed(gradient):
         # torch's own mark of once_differentiable leads nowhere, so a pass to given leaves does not meet it.
-        return type(gradient.grad_fn).__name__ == "Error" or _is_compiled(node)
-    if is_zero(gradient) or not bool(gradient.detach().to_dense().any()):
+        return any(type(x.grad_fn).__name__ == "Error" for x in (gradient, numbers)) or _is_compiled(node)
+    if is_zero(numbers) or not bool(numbers.detach().to_dense().any()):
         # The zeros of a step, or of what has an extremum here. The former has no need to keep anything.
         return isinstance(node, BackwardCFunction) and _keeps(node)
     return True
@@ -178,6 +199,7 @@ def _message(node: Any) -> str:
             f"SecondOrder(AutoTorch(mode='forward'), AutoTorch()) or {differences}."
         )
     name = node._forward_cls.__qualname__ if isinstance(node, BackwardCFunction) else node.name()
+    name = name.removesuffix("Generated").removeprefix("Vmapped")  # as functorch calls it
     return (
         f"f applies {name}, a torch.autograd.Function whose backward torch did not record (once_differentiable, no_grad, or "
         f"NumPy in it): a derivative of its derivative would lack a part. Write that backward with torch operations, or take "

@@ -33,11 +33,12 @@ from .distributed import Watch, completed, gradients, is_dtensor, placed_like, r
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH
 from .modules import ModuleNode
-from .nested_forward import forward, keeping_dtypes, moving, refuse_tangents
+from .nested_forward import as_in_reverse, forward, moving, overlaps, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
 from .pickling import marked
-from .private import in_dual_level, in_use, peek, register_pytree_node
+from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node
 from .state import kept, unchanged
+from .unrecorded import custom_nodes, transposed
 
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
 _forward_mode = threading.RLock()
@@ -202,9 +203,9 @@ class TorchBackend(Backend):
 
     def _pushed(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _forward_mode, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
-            leaves = tuple([_outside_inference(leaf) for leaf in leaves])
+            leaves = tuple([leaf.clone() if overlaps(leaf) else _outside_inference(leaf) for leaf in leaves])
             tangents = moving([_outside_inference(tangent) for tangent in tangents], leaves)
-            taken = forward(keeping_dtypes(function, leaves), self._keeps(leaves))
+            taken = forward(as_in_reverse(function, leaves), self._keeps(leaves))
             try:
                 pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
             except RuntimeError as error:
@@ -218,7 +219,7 @@ class TorchBackend(Backend):
         outputs, tangents, aux = pushed
         # torch returns float64 where a number in a 0-d array meets a Python float.
         tangents = tuple([tangent.to(output.dtype) for tangent, output in zip(tangents, outputs)])
-        if peek() is not None or self._keeps(leaves):
+        if is_forward_enabled() and (peek() is not None or self._keeps(leaves)):  # else inside no_grad, in f of such a call
             return Pushforward(tuple(outputs), tangents, aux)
         return Pushforward(detached(outputs), detached(tangents), aux.map(_apart))
 
@@ -364,11 +365,20 @@ def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:
 
 def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
     """Inside torch.func.grad, vmap, jvp: torch.autograd.grad refuses to run there."""
+    nodes: list[Any] = []
+
+    def seen(*inputs: torch.Tensor) -> tuple[Arrays, Aux]:
+        outputs, aux = function(*inputs)
+        nodes.extend(custom_nodes(outputs, inputs))
+        return outputs, aux
+
     with torch.enable_grad():
-        pulled: Any = torch.func.vjp(function, *leaves, has_aux=True)
-    outputs, transposed, aux = pulled
+        pulled: Any = torch.func.vjp(seen, *leaves, has_aux=True)
+    outputs, pull, aux = pulled
+    if not is_forward_enabled():  # inside no_grad, in f of a call in forward mode
+        outputs, aux = detached(outputs), aux.map(torch.Tensor.detach)
 
     def back(cotangents: Arrays) -> Arrays:
-        return tuple(transposed(tuple(cotangents)))
+        return transposed(nodes, pull, cotangents, leaves) if nodes else tuple(pull(tuple(cotangents)))
 
     return Pullback(outputs, aux, back, back_stacked=lambda stacks: tuple(torch.func.vmap(lambda *c: back(c))(*stacks)))

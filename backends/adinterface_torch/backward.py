@@ -69,6 +69,11 @@ def nodes_behind(tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] =
             stack.extend([behind for behind in edge[0].next_functions if behind[0] is not None])
 
 
+def node_of(x: torch.Tensor) -> Any:
+    """The node of the graph that a tensor, which requires grad, comes from or is."""
+    return get_gradient_edge(x).node
+
+
 def _edge(x: torch.Tensor) -> tuple[Any, int]:
     edge = get_gradient_edge(x)
     return edge.node, edge.output_nr

@@ -42,6 +42,11 @@ def _edges(stack: Iterable[Any], seen: Iterable[Any] = ()) -> Iterator[Any]:
             stack.extend(edge[0].next_functions)
 
 
+def node_of(x: torch.Tensor) -> Any:
+    """The node of the graph that a tensor, which requires grad, comes from or is."""
+    return get_gradient_edge(x).node
+
+
 def _edge(x: torch.Tensor) -> tuple[Any, int]:
     edge = get_gradient_edge(x)
     return edge.node, edge.output_nr

@@ -111,6 +111,7 @@ class _Back:
 
     held: frozenset[int] = frozenset()
     fresh = False
+    given = ()
 
     def __init__(self, back: Callable[[Arrays], Arrays]):
         self._back = back

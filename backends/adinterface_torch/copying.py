@@ -1,28 +1,30 @@
-"""Copies of modules with other values: submodules are copied shallowly, and mutable contents deeply.
+"""Copies of modules with other values: the tree of modules is copied, and what the modules hold is shared.
 
-`copy.deepcopy` takes ten times as long. It is still used for values other than numbers, names, functions and containers of
-these, and for modules that define how they are copied.
+A gradient is such a copy. A private copy is called in place of the module, so what leads to a parameter must lead to that of
+the copy. It is followed where it can be, and is an error elsewhere.
 """
 
 from __future__ import annotations
 
-import copy
-import sys
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+import functools
+import gc
+import math
+import operator
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType, TracebackType
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import ProxyTypes, ref
 
 import torch
 from torch import nn
 
 from adinterface.core.contract.errors import ConversionError
 
-from .distributed import exchanges, is_dtensor
+from .distributed import exchanges
 from .pickling import is_marked
-from .private import is_wrapped, make_subclass
+from .private import make_subclass
 
 
 class NoHooks(OrderedDict[Any, Any]):
@@ -44,37 +46,32 @@ class NoHooks(OrderedDict[Any, Any]):
         return OrderedDict, ()
 
 
-# What a copy shares with the original, as deepcopy does too.
-_SHARED = frozenset(
-    {int, float, bool, complex, str, bytes, type(None), type, FunctionType, BuiltinFunctionType, torch.dtype, torch.device}
-    | {torch.Size, NoHooks}
-)
-_CONTAINERS = (dict, OrderedDict, set, list)
+#: What leads to no parameter.
+_PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size, NoHooks})
+_CONTAINERS = frozenset({dict, OrderedDict, defaultdict, set, list, deque})
+#: What is not looked through for a parameter: code, and what happens to refer to the whole program.
+_NOT_FOLLOWED = (type, ModuleType, CodeType, FrameType, TracebackType, torch.fx.Graph)
 _CONTENT = dict.fromkeys(("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set"))
-#: The registers of hooks that every module has, with their types; the names of those that a call reads, and of the others.
+#: The registers of hooks that every module has, with their types.
 _HOOKS = {name: type(value) for name, value in vars(nn.Module()).items() if isinstance(value, dict) and name not in _CONTENT}
-_OF_CALLS = [name for name in _HOOKS if "state_dict" not in name]
-_OF_STATE = [name for name in _HOOKS if "state_dict" in name]
 NO_HOOKS = NoHooks()
 #: Names an attribute with the row of a Hessian that is no module.
 ROW = "_row_of_a_hessian"
 #: What a copy has in their places at first.
 _BLANK = dict.fromkeys(_HOOKS, NO_HOOKS) | _CONTENT
-#: What `nn.Module.__getstate__` leaves out: it would call the original.
+#: What no copy has: it would call the original.
 _COMPILED = "_compiled_call_impl"
-#: What makes a DistributedDataParallel a member of its group.
-_MEMBERSHIP = ("reducer", "logger")
 
 
 def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any]) -> nn.Module:
     """A copy of the module in which the values take the places of the parameters."""
-    return _Copier(module, parameters, values, False).copied()
+    return _Private(module, parameters, values).copied()
 
 
 def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
     """A copy of the module that holds gradients, and has no hooks for a call."""
     entries = [*map(entry, gradients, parameters)]
-    built = _Copier(module, parameters, entries, True).copied()
+    built = _Copier(module, parameters, entries).copied()
     if not all(issubclass(cls, torch.Tensor) for cls in {*map(type, entries)}):  # rows of a Hessian
         for inner in list(built.modules()):
             for name, row in [*inner._parameters.items()]:
@@ -98,119 +95,88 @@ def entry(gradient: Any, parameter: torch.Tensor) -> Any:
     return nn.Parameter(gradient, requires_grad=False)
 
 
-# How a module is copied: attribute by attribute; by deepcopy, since its class defines that; or with all attributes but the
-# registers shared, since processes exchange its gradients.
-BY_ATTRIBUTES, BY_DEEPCOPY, BY_REGISTERS = "attributes", "deepcopy", "registers"
-_methods: WeakKeyDictionary[type, str] = WeakKeyDictionary()
-
-
-def _method_of(module: nn.Module) -> str:
-    if "torch.distributed.tensor" in sys.modules and any(map(is_dtensor, module._parameters.values())):
-        return BY_REGISTERS
-    cls = type(module)
-    method = _methods.get(cls)
-    if method is None:
-        by_state = BY_ATTRIBUTES if _copies_by_state(cls) else BY_DEEPCOPY
-        method = _methods[cls] = BY_REGISTERS if exchanges(cls) else by_state
-    return method
-
-
-def _copies_by_state(cls: Any) -> bool:
-    """Whether deepcopy makes a copy of such a module from its `__dict__` alone."""
-    if getattr(getattr(cls, "__deepcopy__", None), "__module__", "") == "torch.nn.utils.parametrize":
-        cls = cls.__mro__[1]  # the deepcopy that comes with a parametrization copies the `__dict__`
-    methods = ("__deepcopy__", "__reduce_ex__", "__reduce__", "__getstate__", "__new__")
-    # torch fills in attributes that old pickles lack; after the first torch.compile, Dynamo wraps that.
-    if not cls.__setstate__.__module__.startswith(("torch.nn.modules.", "torch._dynamo.")):
-        return False
-    if any(vars(base).get("__slots__") for base in cls.__mro__):
-        return False
-    return all(getattr(cls, name, None) is getattr(nn.Module, name, None) for name in methods)
-
-
-def _is_shared(values: Iterable[Any]) -> bool:
-    """Whether a copy shares all that a container holds."""
-    return _SHARED.issuperset(map(type, chain(values, values.values()) if isinstance(values, dict) else values))
-
-
 class _Copier:
-    """One copy of a module."""
+    """One gradient: attributes are shared, but for parameters and modules, and for containers that hold some."""
 
-    def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], gradient: bool):
-        self.module, self.parameters, self.values = module, parameters, values
-        self.gradient = gradient
-        #: The names of the hooks that the copy has, too.
-        self.kept = _OF_STATE if gradient else [*_HOOKS]
+    #: The types of what is never replaced.
+    shared = _PLAIN | {type, FunctionType, BuiltinFunctionType}
+    #: How many entries the containers in one attribute may have to be looked through. Longer ones are shared.
+    limit: float = 1_000
+    #: Whether the copy is called.
+    private = False
+    #: The registers of hooks that the copy has, too.
+    kept: Collection[str] = [name for name in _HOOKS if "state_dict" in name]
+
+    def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any]):
+        self.module, self.parameters = module, parameters
         #: The copies of objects, by identity, as in `copy.deepcopy`.
         self.memo: dict[int, Any] = dict(zip(map(id, parameters), values))
         self.memo[id(None)] = None
-        #: The places of values that deepcopy must still copy: the dict, the name in it, the value.
-        self.pending: list[tuple[dict[str, Any], str, Any]] = []
+        #: Attributes to look at once all modules have copies: their module, the `__dict__` of the copy, the name.
+        self.pending: list[tuple[nn.Module, dict[str, Any], str]] = []
         #: The parameters of each submodule.
         self.met: list[Iterable[Any]] = [[None]]
-        #: Whether the class of some submodule defines how it is copied.
-        self.by_deepcopy = False
+        #: Copies of modules whose class says how they are pickled; objects that lead to no parameter, by identity.
+        self.restored: list[Any] = []
+        self.apart: dict[int, Any] = {}
 
     def copied(self) -> nn.Module:
-        result: dict[str, Any] = {}
-        self.place(result, "", self.module)
-        if self.pending:
-            for _, _, value in self.pending:
-                self.keep_graph(value)
-            for state, name, value in self.pending:
-                state[name] = copy.deepcopy(value, self.memo)
-        copied: nn.Module = result[""]
-        if self.by_deepcopy:
-            self.check(copied)
-        elif len({*map(id, chain.from_iterable(self.met))}) != len(self.parameters) + 1:
+        copied = self.copy(self.module)
+        if len({*map(id, chain.from_iterable(self.met))}) != len(self.parameters) + 1:
             raise _changed(self.module)
+        for owner, state, name in self.pending:
+            self.place, self.left = f"{type(owner).__name__}.{name}", self.limit
+            state[name] = self.of(state[name])
+        for new in self.restored:
+            new.__setstate__(new.__dict__.copy())
         return copied
 
-    def place(self, children: dict[str, Any], name: str, module: Any) -> None:
-        """Put the copy of a submodule under its name."""
-        known = self.memo.get(id(module))
-        if known is not None or module is None:
-            children[name] = known
-            return
-        method = _method_of(module)
-        if method is not BY_DEEPCOPY:
-            children[name] = self.copy(module, method is BY_REGISTERS)
-            return
-        self.by_deepcopy = True
-        self.pending.append((children, name, module))
-        for inner in module.modules():
-            for value in vars(inner).values():
-                self.keep_graph(value)
-            if _method_of(inner) is BY_REGISTERS:
-                self.copy(inner, True)
-
-    def copy(self, module: nn.Module, shares: bool) -> nn.Module:
-        """A copy with its own registers. shares: whether all else is shared with the module, for what cannot be copied."""
+    def copy(self, module: nn.Module) -> nn.Module:
+        """A copy with its own registers."""
         memo, before = self.memo, module.__dict__
-        new: nn.Module = object.__new__(type(module))
+        kind: Any = type(module)
+        new: nn.Module = object.__new__(kind)
         memo[id(module)] = new
         state = before.copy()
+        if self.private and (kind.__getstate__, kind.__setstate__) != (nn.Module.__getstate__, nn.Module.__setstate__):
+            state = self.restored_state(kind, module, new)
         object.__setattr__(new, "__dict__", state)
         state.update(_BLANK)
-        if shares:
-            self.copy_hooks_of_shared(module, state)
-        else:
-            if not _SHARED.issuperset(map(type, state.values())):
-                self.copy_attributes(state)
-            if not self.gradient:
-                state.update([(name, kind()) for name, kind in _HOOKS.items()])
-            if any(map(before.get, self.kept)):
-                self.pending += [(state, name, before[name]) for name in self.kept if before.get(name)]
-            state.pop(_COMPILED, None)
+        state.pop(_COMPILED, None)
+        if "reducer" in state and exchanges(kind):
+            del state["reducer"], state["logger"]  # which make a DistributedDataParallel a member of its group
+        if "_keys" in state and kind is nn.ParameterDict:
+            state["_keys"] = state["_keys"].copy()  # a register, too
+        if not self.shared.issuperset(map(type, state.values())):
+            others = [(name, value) for name, value in state.items() if type(value) not in self.shared]
+            self.pending += [(module, state, name) for name, value in others if not self.is_shared(value)]
+        if self.private:
+            state.update([(name, register()) for name, register in _HOOKS.items()])
+        if any(map(before.get, self.kept)) and not exchanges(kind):
+            state.update({name: before[name].copy() for name in self.kept if before.get(name)})
+            self.pending += [(module, state, name) for name in self.kept if before.get(name)]
         parameters, buffers, children = before["_parameters"], before["_buffers"], before["_modules"]
         state["_parameters"] = self.values_of(parameters) if parameters else {}
         state["_buffers"], state["_modules"] = copies, inner = dict(buffers), dict(children)
         state["_non_persistent_buffers_set"] = before["_non_persistent_buffers_set"].copy()
         for name, buffer in buffers.items():
-            self.place_buffer(copies, name, buffer)
+            if (known := memo.get(id(buffer))) is None and buffer is not None:
+                known = memo[id(buffer)] = self.buffer(buffer)
+            copies[name] = known
         for name, child in children.items():
-            self.place(inner, name, child)
+            known = memo.get(id(child))
+            inner[name] = self.copy(child) if known is None and child is not None else known
         return new
+
+    def restored_state(self, kind: Any, module: Any, new: nn.Module) -> dict[str, Any]:
+        """The attributes, as far as the class pickles them: it leaves out what refers to the module, and makes it anew."""
+        by_torch = [method.__module__.startswith("torch.") for method in (kind.__getstate__, kind.__setstate__)]
+        if not all(by_torch):
+            self.restored.append(new)
+        return dict(module.__dict__ if by_torch[0] else module.__getstate__())
+
+    def is_shared(self, value: Any) -> bool:
+        return type(value) in self.shared or (type(value) is tuple and self.shared.issuperset(map(type, value)))
 
     def values_of(self, parameters: dict[str, Any]) -> dict[str, Any]:
         self.met.append(parameters.values())
@@ -219,75 +185,132 @@ class _Copier:
         except KeyError:
             raise _changed(self.module) from None
 
-    def copy_hooks_of_shared(self, module: nn.Module, state: dict[str, Any]) -> None:
-        before = module.__dict__
-        kept = () if exchanges(type(module)) else self.kept
-        state.update([(name, before[name].copy() if name in kept else kind()) for name, kind in _HOOKS.items()])
-        for name in _MEMBERSHIP:
-            state.pop(name, None)
+    def buffer(self, buffer: Any) -> Any:
+        """A copy of a buffer. A private one stays in the graph of an outer derivative; a gradient is in none."""
+        if type(buffer) is torch.Tensor and not buffer.requires_grad and not buffer.__dict__:
+            return buffer.clone()
+        new = buffer.clone() if self.private else buffer.detach().clone()
+        if isinstance(buffer, nn.Parameter):
+            new = nn.Parameter(new.detach(), requires_grad=buffer.requires_grad)
+        if not is_marked(buffer):
+            vars(new).update(buffer.__dict__)
+        return new
 
-    def copy_attributes(self, state: dict[str, Any]) -> None:
-        memo = self.memo
-        for name, value in state.items():
-            kind = type(value)
-            if kind in _SHARED or (kind is tuple and _is_shared(value)):
-                continue
-            if kind in _CONTAINERS and _is_shared(value):
-                if id(value) not in memo:  # a list that several modules share is one in their copies
-                    memo[id(value)] = kind(value)
-                state[name] = memo[id(value)]
-            else:
-                self.pending.append((state, name, value))
+    def of(self, value: Any) -> Any:
+        """What the copy has in place of a value in the module."""
+        known = self.memo.get(id(value))
+        if known is not None:
+            return known
+        if self.is_shared(value):
+            return value
+        kind = type(value)
+        named = issubclass(kind, tuple) and hasattr(kind, "_make")
+        if not (kind in _CONTAINERS or kind is tuple or named):
+            return self.other(value)
+        self.left -= len(value)
+        if self.left < 0:
+            return value
+        if kind not in _CONTAINERS:
+            found = [*map(self.of, value)]
+            return value if all(map(operator.is_, found, value)) else kind._make(found) if named else tuple(found)
+        new = self.memo[id(value)] = value.copy()
+        keyed = isinstance(new, dict)
+        entries = [*new, *new.values()] if keyed else [*new]
+        found = [*map(self.of, entries)]
+        if not all(map(operator.is_, found, entries)):
+            new.clear()
+            fill = new.extend if hasattr(new, "extend") else new.update
+            fill(zip(found[: len(found) // 2], found[len(found) // 2 :]) if keyed else found)
+        elif not self.private:
+            new = self.memo[id(value)] = value
+        return new
 
-    def place_buffer(self, buffers: dict[str, Any], name: str, buffer: Any) -> None:
-        memo = self.memo
-        if id(buffer) in memo:
-            buffers[name] = memo[id(buffer)]
-        elif type(buffer) is torch.Tensor and not buffer.requires_grad and not buffer.__dict__:
-            buffers[name] = memo[id(buffer)] = buffer.clone()
-        elif buffer is not None:
-            self.pending.append((buffers, name, buffer))
+    def other(self, value: Any) -> Any:
+        return value
 
-    def keep_graph(self, value: Any) -> None:
-        """deepcopy refuses tensors inside a graph, which may be that of an outer derivative; a gradient holds none."""
-        if isinstance(value, torch.Tensor) and id(value) not in self.memo:
-            in_graph = value.grad_fn is not None or is_marked(value)
-            if in_graph or is_wrapped(value):
-                self.memo[id(value)] = value.detach().clone() if self.gradient and in_graph else value.clone()
 
-    def check(self, copied: nn.Module) -> None:
-        """Check that a copy made by the class itself has the values in it, even if it made other parameters.
+class _Private(_Copier):
+    """One copy that is called: its containers are its own, and what leads to a parameter leads to its own value."""
 
-        A copy that is called must have them wherever its code reads them, which cannot be checked.
-        """
-        values = dict(zip(map(id, self.parameters), self.values))
-        named = dict(self.module.named_parameters())
-        if {*map(id, named.values())} != values.keys():
-            raise _changed(self.module)
-        result = dict(copied.named_parameters())
-        if any(result.get(name) is not values[id(parameter)] for name, parameter in named.items()):
-            if not self.gradient or [*result] != [*named]:
-                raise _copied_around_others(self.module)
-            placed = {id(result[name]): values[id(parameter)] for name, parameter in named.items()}
-            for inner in copied.modules():
-                own: dict[str, Any] = inner._parameters
-                own.update({name: placed[id(parameter)] for name, parameter in own.items() if parameter is not None})
-        if self.gradient:
-            for inner in copied.modules():
-                vars(inner).update(dict.fromkeys(_OF_CALLS, NO_HOOKS))
+    shared = _PLAIN
+    limit = math.inf
+    private = True
+    kept = _HOOKS
+
+    def other(self, value: Any) -> Any:
+        kind = type(value)
+        if isinstance(value, torch.Tensor):
+            return self.view(value)
+        if kind is MethodType:
+            function, owner = self.of(value.__func__), self.of(value.__self__)
+            return value if owner is value.__self__ else MethodType(function, owner)
+        if not self.leads(value):
+            return value
+        if kind is ref:
+            return ref(self.of(value()), value.__callback__)
+        if kind is functools.partial:
+            new: Any = functools.partial(self.of(value.func), *map(self.of, value.args), **self.of(value.keywords))
+        elif hasattr(kind, "__del__") or any(vars(cls).get("__slots__") for cls in kind.__mro__):
+            raise self.refusal(value)
+        else:
+            try:
+                new = object.__new__(kind)
+            except TypeError:  # not an object of a plain class
+                raise self.refusal(value) from None
+        self.memo[id(value)] = new
+        new.__dict__.update({name: self.of(held) for name, held in value.__dict__.items()})
+        return new
+
+    def view(self, x: torch.Tensor) -> torch.Tensor:
+        """The same view of the copy, unless it is one that has no gradient in reverse mode either."""
+        base: Any = x._base
+        new = None if base is None else self.memo.get(id(base))
+        if new is None or (base.requires_grad and not x.requires_grad):
+            return x
+        if (new.shape, new.stride(), new.dtype) != (base.shape, base.stride(), x.dtype):
+            raise self.refusal(x)
+        offset = x.storage_offset() - base.storage_offset() + new.storage_offset()
+        made: torch.Tensor = new.as_strided(x.shape, x.stride(), offset)
+        self.memo[id(x)] = made
+        return made
+
+    def leads(self, value: Any) -> bool:
+        """Whether code may come from a value to a parameter."""
+        seen: dict[int, Any] = {}
+        level = {id(value): value}
+        while level:
+            if not level.keys().isdisjoint(map(id, self.parameters)):
+                return True
+            seen |= level
+            found = chain.from_iterable(map(_referents, level.values()))
+            level = {id(x): x for x in found if gc.is_tracked(x) and id(x) not in seen and id(x) not in self.apart}
+        self.apart |= seen
+        return False
+
+    def refusal(self, value: Any) -> ConversionError:
+        return ConversionError(
+            f"{self.place} is or holds a {type(value).__name__} that refers to a parameter of the module. Forward mode, finite "
+            f"differences, a module in two places and tree.map need a copy of the module with other values, in which it would "
+            f"refer to the old one. Write a method of the module in its place, or use reverse mode."
+        )
+
+
+def _referents(value: Any) -> Iterable[Any]:
+    """What a value refers to, which is what the garbage collector is told; of a function, all but its globals."""
+    kind = type(value)
+    if kind is FunctionType:
+        return value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__
+    if issubclass(kind, torch.Tensor):
+        return (value._base,)
+    if issubclass(kind, ref):  # the object itself, not what it holds: schedulers refer to optimizers so
+        return [target for target in [value()] if isinstance(target, (nn.Module, torch.Tensor, MethodType))]
+    if kind in ProxyTypes:
+        return [value.__init__.__self__]
+    return () if issubclass(kind, _NOT_FOLLOWED) else gc.get_referents(value)
 
 
 def _changed(module: nn.Module) -> ConversionError:
     return ConversionError(
         f"{type(module).__name__} has other parameters than before: f added, removed or replaced some, so their "
         f"gradients have no place. Let the module have all its parameters before it is differentiated."
-    )
-
-
-def _copied_around_others(module: nn.Module) -> ConversionError:
-    return ConversionError(
-        f"{type(module).__name__} copies itself in a way of its own, around other tensors than it is given, so that "
-        f"it cannot be called around other values, as forward mode and differences do, or be rebuilt around gradients. "
-        f"Use reverse mode, or differentiate a function of its parameters: gradient(lambda p, x: ..., backend, "
-        f"dict(model.named_parameters()), Constant(x)), with torch.func.functional_call(model, p, x) in it."
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from ..core.call.output import annotate
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import BackendError
 from ..core.contract.library import PYTHON
-from ..core.contract.nodes import NodeType
 from ..core.contract.registry import auto_classes
 from ..core.contract.structures import CONSTANT, Constant, Leaf, LeafSpec, Node, Static, Structure
 from ..core.operators.operation import Operation
@@ -32,7 +31,7 @@ class Example:
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]):
         structure, leaves = apart((args, {name: Constant(value) for name, value in kwargs.items()}))
-        self._structure = _owned(structure)
+        self._structure = structure
         self._leaves = [_specified(leaf) for leaf in leaves]
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -46,13 +45,6 @@ def _specified(leaf: Leaf) -> Any:
     if leaf.library is PYTHON:
         return leaf.value
     return leaf.library.shape(leaf.value), leaf.library.dtype(leaf.value)
-
-
-def _owned(structure: Structure) -> Structure:
-    """A structure that holds no object of the caller."""
-    return structure.fold(
-        lambda place: place, lambda node, children: Node(node.type, node.type.snapshot(node.data), children, node.cls)
-    )
 
 
 def export(
@@ -192,6 +184,9 @@ class _Flat:
         if isinstance(structure, Node) and structure.type is CONSTANT:
             return {"Constant": self._shown(structure.children[0], path, slots)}
         if isinstance(structure, Node):
+            for _ in structure.children[len(structure.inner) :]:  # its data
+                next(slots)
+                self.paths.append(path)
             return _container(structure, path, lambda child, place: self._shown(child, place, slots))
         n = next(slots)
         self.paths.append(path)
@@ -216,7 +211,5 @@ class _Flat:
 
 
 def _container(structure: Node, path: str, shown: Callable[[Structure, str], Any]) -> dict[str, Any]:
-    kind: NodeType = structure.type
-    keys: Sequence[str] = kind.paths(structure.data, len(structure.children))
-    children: Mapping[str, Any] = {key: shown(child, path + key) for key, child in zip(keys, structure.children)}
+    children: Mapping[str, Any] = {key: shown(child, path + key) for key, child in zip(structure.keys(), structure.inner)}
     return {"class": f"{structure.cls.__module__}.{structure.cls.__qualname__}", "children": children}

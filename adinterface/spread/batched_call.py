@@ -93,12 +93,12 @@ def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str
         if marked:
             raise TreeError(f"batched: {path} is an Each inside an Each. {_ANOTHER}")
         marked = True
-    if structure.type.held:
-        if marked:
-            raise TreeError(
-                f"batched: {path} is an object whose code computes with one set of parameters, so it cannot stand in "
-                f"Each(...). Stack the parameters as a dict, Each(dict), and call the object with them inside f."
-            )
+    if structure.type.held and marked:
+        raise TreeError(
+            f"batched: {path} is an object whose code computes with one set of parameters, so it cannot stand in "
+            f"Each(...). Stack the parameters as a dict, Each(dict), and call the object with them inside f."
+        )
+    for _ in structure.children[len(structure.inner) :]:  # the object itself, or data
         yield path, False
     for key, child in zip(structure.keys(), structure.inner):
         yield from _marked(child, path + key, marked)

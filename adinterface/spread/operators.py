@@ -77,7 +77,7 @@ def _again(structure: Structure, values: Iterator[Any]) -> Any:
             return node.type.replace(None, children)
         if node.type.held:  # its frozen values are its own
             children = [child.value if type(child) is Constant else child for child in children]
-        return node.type.unflatten(node.data, children)
+        return node.made(node.type.unflatten, children)
 
     return structure.fold(lambda place: place.build(values), built)
 

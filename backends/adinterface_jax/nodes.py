@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +11,7 @@ import jax.tree_util as jtu
 import numpy as np
 
 from adinterface import tree
-from adinterface.core.contract.nodes import NodeType, Unkeyed, contents, exactly
+from adinterface.core.contract.nodes import NodeType, contents, identically
 from adinterface.core.contract.structures import Constant
 
 
@@ -28,23 +27,10 @@ class Pytree(NodeType):
 
     def key(self, data: Any) -> Any:
         # The definition itself is equal to one with 4.0 for 4.
-        cls, static = data.node_data()
-        try:
-            return cls, exactly(static)
-        except Unkeyed:
-            return cls, contents(static)
+        return identically(data.node_data())
 
-    def snapshot(self, data: Any) -> Any:
-        cls, static = data.node_data()
-        try:
-            exactly(static)
-        except Unkeyed:  # a dict, say, which its owner may write to
-            try:
-                copied = copy.deepcopy(static)
-            except (TypeError, copy.Error):
-                return data
-            return jtu.PyTreeDef.from_node_data_and_children(jtu.default_registry, (cls, copied), data.children())
-        return data
+    def contents(self, data: Any) -> Any:
+        return contents(data.node_data())
 
     def paths(self, data: Any, count: int) -> list[str]:
         numbered, _ = jtu.tree_flatten_with_path(jtu.tree_unflatten(data, range(count)))

@@ -11,7 +11,7 @@ from ..contract.backend import Accuracy
 from ..contract.errors import DisconnectedWarning, PrecisionWarning, levels_to_the_user
 from ..contract.library import PYTHON, Library, kind
 from ..contract.record import tell_doubt
-from ..tree import Constant, Holder, Node, Structure, count_leaves, handler_of, stood_for
+from ..tree import Constant, Given, Holder, Node, Structure, count_leaves, handler_of, stood_for
 from .passages import Slot
 
 
@@ -31,7 +31,7 @@ def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]
 
     slots: each slot with its value, in order.
     """
-    remaining = iter([(slot, value) for slot, value in slots if type(value) is not Holder])
+    remaining = iter([(slot, value) for slot, value in slots if type(value) not in (Holder, Given)])
     for i, structure in enumerate(structures):
         for path, place in structure.places(f"args[{i}]"):
             result = [next(remaining) for _ in range(count_leaves(place))]

@@ -30,13 +30,15 @@ from ..contract.library import (
 from ..contract.nodes import NodeType, Unkeyed
 from ..tree import (
     CARRIED,
+    CONSTANT,
     DIFFERENTIATED,
     DUPLICATED,
     EACH,
     Constant,
+    Given,
+    GivenConstant,
     Holder,
     Leaf,
-    LeafSpec,
     Node,
     Static,
     Structure,
@@ -146,8 +148,8 @@ class Plan:
         self.structures: tuple[Structure, ...] = tuple([_slotted(structure, remaining, slots, values) for structure in flat])
         self.keywords: dict[str, Structure] = {name: _slotted(word, remaining, slots, values) for name, word in words.items()}
         self.slots: tuple[Slot, ...] = tuple(slots)
-        #: Indices of the objects through which f reaches leaves.
-        self.holders: tuple[int, ...] = tuple([n for n, value in enumerate(values) if type(value) is Holder])
+        #: Indices of the objects through which f reaches leaves, and of the data of nodes.
+        self.holders: tuple[int, ...] = tuple([n for n, value in enumerate(values) if type(value) in (Holder, Given)])
         #: Whether f can write into an argument, so that the caller's object must be updated.
         self.stateful: bool = any(node.type.stateful for structure in (*flat, *words.values()) for node in structure.nodes())
         if not self.active_arguments:
@@ -386,21 +388,33 @@ def _standing(node_type: NodeType, data: Any, array: Any) -> Any:
     return node_type.unflatten(data, (array,))
 
 
-def _slotted(structure: Structure, leaves: Iterator[Leaf], slots: list[Slot], values: list[Any]) -> Structure:
+def _slotted(
+    structure: Structure, leaves: Iterator[Leaf], slots: list[Slot], values: list[Any], constant: bool = False
+) -> Structure:
     """The structure with a slot for every value without a gradient; appends the leaves and those values in order."""
+    if isinstance(structure, Node):
+        constant = constant or structure.type is CONSTANT
+        data = None if _is_keyed(structure) else (GivenConstant if constant else Given)(structure.data, structure.type)
+        both = structure.children if data is None else (Static(data, "it may change"), *structure.children)
+        children = [_slotted(child, leaves, slots, values, constant) for child in both]
+        return structure.with_children(children) if data is None else structure.taking_data(children)
+    if isinstance(structure, Static):
+        slots.append(Slot(None, "", False, None, structure.reason))
+        values.append(structure.value)
+        return CARRIED
+    leaf = next(leaves)
+    holder = None if leaf.holder is None else type(leaf.holder)
+    slots.append(Slot(leaf.library, leaf.library.dtype(leaf.value), leaf.differentiated, holder))
+    values.append(leaf.value)
+    return structure
 
-    def slotted(place: LeafSpec) -> Structure:
-        if isinstance(place, Static):
-            slots.append(Slot(None, "", False, None, place.reason))
-            values.append(place.value)
-            return CARRIED
-        leaf = next(leaves)
-        holder = None if leaf.holder is None else type(leaf.holder)
-        slots.append(Slot(leaf.library, leaf.library.dtype(leaf.value), leaf.differentiated, holder))
-        values.append(leaf.value)
-        return place
 
-    return structure.fold(slotted, lambda node, children: Node(node.type, node.type.snapshot(node.data), children, node.cls))
+def _is_keyed(node: Node) -> bool:
+    try:
+        node.type.key(node.data)
+    except Unkeyed:
+        return node.type.held
+    return True
 
 
 class Plans:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..contract.library import NUMPY, PYTHON
-from ..contract.nodes import NodeType
-from ..tree import HANDLERS, Constant, handler_of, holder_of
+from ..contract.nodes import NodeType, Unkeyed
+from ..tree import HANDLERS, Constant, Given, GivenConstant, handler_of, holder_of
 
 
 class Signature:
@@ -79,7 +79,13 @@ class Signature:
             self._static(value, key)
             return
         children, data = handler.flatten(value)
-        key += (handler, handler.key(data), len(children))
+        try:
+            key += (handler, handler.key(data), len(children))
+        except Unkeyed:
+            if handler.held:
+                raise
+            key += (handler, tuple(handler.paths(data, len(children))))
+            self._static((GivenConstant if constant else Given)(data, handler), key)
         for holder in holder_of(handler, value, children):
             self._static(holder, key)
         self._walk(children, key, constant, held or handler.held, fixed or handler.fixes_numbers)

@@ -46,10 +46,10 @@ class Cache(Generic[T]):
             self._last = key, entry
         return entry
 
-    def rename(self, new: Callable[[Hashable], Hashable]) -> None:
-        """Change the key of each entry."""
+    def also(self, new: Callable[[Hashable], Hashable]) -> None:
+        """Give each entry another key, beside the one that it has."""
         with self._lock:
-            self._known, self._last = {new(key): entry for key, entry in self._known.items()}, None
+            self._known.update({new(key): entry for key, entry in self._known.items()})
 
     def entries(self) -> list[T]:
         """All entries, the most recently used last."""

@@ -56,12 +56,15 @@ class NodeType(ABC):
         """A container of the same class with other children."""
 
     def key(self, data: Any) -> Any:
-        """The part of `data` that belongs to the signature. Raises Unkeyed if it cannot be compared."""
-        return data if data is None or type(data) is type else exactly(data)
+        """The part of `data` that belongs to the signature.
 
-    def snapshot(self, data: Any) -> Any:
-        """`data` for a plan, which outlives the call: with copies of mutable parts, if `key` allows such parts."""
-        return data
+        Raises Unkeyed for data that may change, or that f can tell from equal data: a plan then takes it from each call.
+        """
+        return data if data is None or type(data) is type else identically(data)
+
+    def contents(self, data: Any) -> Any:
+        """As `key`, for any data, by its current contents. Raises Unkeyed if it cannot be compared."""
+        return contents(data)
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
         """Undeclared contents of the container, by path: a floating array there would silently have no gradient."""
@@ -127,6 +130,13 @@ def exactly(value: Any) -> Any:
     return key_and_change(value, False)[0]
 
 
+def identically(value: Any) -> Any:
+    """As `exactly`, but raises Unkeyed for an object that is keyed by its contents: f can tell it from an equal one by `is`."""
+    if type(value) is tuple and _AT_SIGHT.issuperset(kinds := tuple(map(type, value))):
+        return kinds, value
+    return _Walk(by_identity=True).content(value, False, ())
+
+
 def contents(value: Any) -> Any:
     """As `exactly`, but a mutable value, such as a list or a set, is keyed by its current contents."""
     return key_and_change(value, True)[0]
@@ -181,7 +191,9 @@ class Same:
 class _Walk:
     """One traversal of a value."""
 
-    def __init__(self) -> None:
+    def __init__(self, by_identity: bool = False) -> None:
+        #: Whether to raise for an object that is keyed by its contents.
+        self._by_identity = by_identity
         #: Whether a mutable object was found.
         self.met_state = False
         #: The mutable objects, each of which is visited once.
@@ -216,6 +228,8 @@ class _Walk:
             else:
                 if _compares(cls) is object.__eq__:
                     return self._identical(value, above)
+        if self._by_identity and not isinstance(value, enum.Enum):
+            raise Unkeyed
         if id(value) in above:  # it contains itself
             return cls, len(above) - above.index(id(value))
         above = (*above, id(value))

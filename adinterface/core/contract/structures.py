@@ -66,7 +66,7 @@ class Structure(ABC):
     def gradient(self, gradients: Iterator[Any], holders: Iterator[Any]) -> Any:
         """The tree of gradients: one for each differentiated leaf, None for everything else.
 
-        holders: the objects that a plan took out of its held nodes.
+        holders: what a plan took out of its held nodes, and `GIVEN` data.
         """
 
     @abstractmethod
@@ -117,6 +117,10 @@ class Static(LeafSpec):
 DIFFERENTIATED, CARRIED = LeafSpec(True), LeafSpec(False)
 
 
+#: In place of the data of a node, if the data may change: a plan holds none, and each call has it in front of the children.
+GIVEN = object()
+
+
 class Node(Structure):
     """A container: its type, the data that the type needs to build it again, and its class."""
 
@@ -127,8 +131,8 @@ class Node(Structure):
         self.data: Any = data
         self.children: tuple[Structure, ...] = tuple(children)
         self.cls: type = cls
-        #: The children; those of a held node without the object itself in front.
-        self.inner: tuple[Structure, ...] = self.children[1:] if node_type.held else self.children
+        #: The children, without what a held node and `GIVEN` data have in front.
+        self.inner: tuple[Structure, ...] = self.children[1:] if node_type.held or data is GIVEN else self.children
         #: Whether every child is a leaf, and whether each of `inner` has a gradient.
         self.flat: bool = _LEAVES.issuperset(self.children)
         self.differentiated: bool = _DIFFERENTIATED.issuperset(self.inner)
@@ -143,22 +147,33 @@ class Node(Structure):
             self._keys = self.type.paths(self.data, len(self.inner))
         return self._keys
 
+    def taking_data(self, children: Sequence[Structure]) -> Node:
+        """This node with these children, of which the first is the data of a call."""
+        new = Node(self.type, GIVEN, children, self.cls)
+        new._keys = self.keys()
+        return new
+
+    def made(self, make: Callable[[Any, Sequence[Any]], Any], children: Sequence[Any]) -> Any:
+        """A container made by a method of the type, from data and children."""
+        return make(self.data, children) if self.data is not GIVEN else make(children[0].value, children[1:])
+
     def build(self, leaves: Iterator[Any]) -> Any:
         if self.flat:
-            return self.type.unflatten(self.data, [*islice(leaves, len(self.children))])
-        return self.type.unflatten(self.data, [child.build(leaves) for child in self.children])
+            return self.made(self.type.unflatten, [*islice(leaves, len(self.children))])
+        return self.made(self.type.unflatten, [child.build(leaves) for child in self.children])
 
     def gradient(self, gradients: Iterator[Any], holders: Iterator[Any]) -> Any:
         if self.type is CONSTANT:
             return None
+        children: list[Any] = []
+        if len(self.inner) < len(self.children):
+            first = self.children[0]
+            children.append(first.value if type(first) is Static else next(holders))
         if self.differentiated:
-            children = [*islice(gradients, len(self.inner))]
+            children += islice(gradients, len(self.inner))
         else:
-            children = [child.gradient(gradients, holders) for child in self.inner]
-        if self.type.held:
-            itself = self.children[0]
-            children.insert(0, itself.value if type(itself) is Static else next(holders))
-        return self.type.gradient(self.data, children)
+            children += [child.gradient(gradients, holders) for child in self.inner]
+        return self.made(self.type.gradient, children)
 
     def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
         return node(self, [child.fold(place, node) for child in self.children])
@@ -211,6 +226,20 @@ class Holder(NamedTuple):
 
     value: Any
     children: Sequence[Any]
+
+
+class Given(NamedTuple):
+    """The first child of a node with `GIVEN` data: that of a call."""
+
+    value: Any
+    type: NodeType
+
+    def key(self) -> Any:
+        return self.type.contents(self.value)
+
+
+class GivenConstant(Given):
+    """The same in a Constant, which has no gradient."""
 
 
 @dataclass(frozen=True, slots=True)

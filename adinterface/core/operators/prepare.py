@@ -148,10 +148,10 @@ class Prepared:
         return results
 
     def _rename(self, specialization: Specialization) -> None:
-        """If f changed a static value while it was compiled, keep the specialization under the new key of that value."""
+        """If f changed a static value while it was compiled, keep the specialization under its new key, too."""
         with self._lock:
             keys, specialization.written = specialization.written, {}
-            self._known.rename(lambda key: key.renamed(keys) if isinstance(key, _Key) else key)
+            self._known.also(lambda key: key.renamed(keys) if isinstance(key, _Key) else key)
 
     def _specialization(self, plan: Plan, values: Sequence[Any], signature: Signature | None) -> Specialization:
         """The specialization for these arguments; it serves this call alone if they have no signature."""
@@ -219,7 +219,8 @@ class Prepared:
         return _again, (self._operation.kind, self._auto, self._original, self.max_specializations)
 
     def __repr__(self) -> str:
-        made = f"{len(self._known)} specialization" + "s" * (len(self._known) != 1)
+        count = len({*map(id, self._known.entries())})
+        made = f"{count} specialization" + "s" * (count != 1)
         return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {made}>"
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -16,10 +14,11 @@ from ..call.passages import Entrance
 from ..call.plan import Plan
 from ..contract.ambient import take_wish
 from ..contract.decisions import Undecided
-from ..contract.errors import AdinterfaceError
+from ..contract.errors import AdinterfaceError, BackendError
 from ..contract.library import NUMPY, PYTHON
-from ..contract.nodes import Unkeyed, contents, key_and_change
+from ..contract.nodes import Unkeyed, contents
 from ..contract.packed import Packed
+from ..contract.structures import Given
 from .evaluate import evaluate
 from .operation import Compiled, Compute, Operation, Results
 
@@ -45,17 +44,17 @@ class CompiledSpecialization(Specialization):
 
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, values: Sequence[Any], static: Sequence[int]):
         super().__init__(operation, f, plan)
-        kept = {n: _kept(values[n]) for n in static}
-        #: For each carried value: whether it is compiled in, and the value if so.
-        self.places: list[tuple[bool, Any]] = [(True, kept[n]) if n in kept else (False, None) for n in plan.carried]
-        #: Mutable objects of the caller that are compiled in.
-        self._shared = [kept[n] for n in static if kept[n] is values[n] and _may_change(kept[n])]
+        self._static = tuple(static)
+        #: The carried values that are compiled in: those of the last call. f sees them if the engine calls it again.
+        self._given: dict[int, Any] = {n: values[n] for n in static}
+        #: Their keys: at the first call, and as f changed them.
+        self._expected = {self._keys()}
         #: Whether the engine must copy the caller's arrays.
         self.copies: bool = operation.outlives or not _waits(operation, plan)
         enters, carried = plan.compiled_passages(values, copy=self.copies)
         self.enter: Entrance = Entrance(enters, plan.active)
         #: The carried values that are not compiled in, and their conversions.
-        dynamic = [(n, enter) for n, enter, (inside, _) in zip(plan.carried, carried, self.places) if not inside]
+        dynamic = [(n, enter) for n, enter in zip(plan.carried, carried) if n not in self._given]
         self.dynamic: tuple[int, ...] = tuple([n for n, _ in dynamic])
         self.enter_carried: Entrance = Entrance([enter for _, enter in dynamic], self.dynamic)
         self.compute: Compiled = operation.compile(self._compiled)
@@ -82,6 +81,8 @@ class CompiledSpecialization(Specialization):
 
     def _in_scope(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         operation = self.operation
+        if self._static:
+            self._given = {n: values[n] for n in self._static}
         call = operation.call_type(self.plan, values, self.f)
         native = call.native = self.enter(values, call.taken)
         carried = self.enter_carried(values, call.taken)
@@ -110,6 +111,12 @@ class CompiledSpecialization(Specialization):
             take_wish()
             raise ended from None  # without the error of the first compilation
 
+    def _keys(self) -> tuple[Any, ...]:
+        try:
+            return tuple([key_of(value) for value in self._given.values()])
+        except Unkeyed:  # f, or its caller, put a value there that cannot be compared
+            return ()
+
     # what the engine compiles
 
     def _compiled(self, compute: Compute) -> Compiled:
@@ -129,20 +136,26 @@ class CompiledSpecialization(Specialization):
 
     def _flat(self, compute: Compute) -> Compiled:
         """`compute` as a function of the active leaves, the dynamic carried values and the tangents, concatenated."""
-        plan, f, output, places = self.plan, self.f, self.operation.output, self.places
+        plan, f, output = self.plan, self.f, self.operation.output
         count, behind = len(plan.active), len(plan.active) + len(self.dynamic)
 
         def flat(*arrays: Any) -> Results:
             take_wish()  # of code that ran before
             dynamic = iter(arrays[count:behind])
-            both = [value if compiled_in else next(dynamic) for compiled_in, value in places]
+            given = self._given
+            both = [given[n] if n in given else next(dynamic) for n in plan.carried]
             function = Function(plan, f, both, output)
             function.fresh = False
-            before = [key_of(value) for value in self._shared]
+            before = self._keys()
+            if before not in self._expected:
+                raise BackendError(
+                    f"{plan.operator}: a list, a dict or an object that f gets has changed since the call that made this map. "
+                    f"The map is compiled when it is called first. Call it before the change, or pass a copy of the value."
+                )
             results = compute(function, arrays[:count], arrays[behind:])
-            with suppress(Unkeyed):  # f put a value there that cannot be compared
-                changes = zip(before, [key_of(value) for value in self._shared])
-                self.written = {**self.written, **{old: new for old, new in changes if old != new}}
+            after = self._keys()
+            self._expected.add(after)
+            self.written = {**self.written, **{old: new for old, new in zip(before, after) if old != new}}
             return results
 
         return flat
@@ -161,28 +174,7 @@ def _waits(operation: Operation, plan: Plan) -> bool:
 
 def key_of(value: Any) -> Any:
     """A key of a static value's content: equal only for values that f cannot tell apart. Raises Unkeyed for other values."""
-    return contents(value)
-
-
-def _kept(value: Any) -> Any:
-    """A static value to compile in: a copy of a list or a set, since an equal one may replace it; else the value itself."""
-    try:
-        key_and_change(value, False)
-    except Unkeyed:
-        key_and_change(value, True)
-        try:
-            return copy.deepcopy(value)
-        except (TypeError, copy.Error):  # it holds a file, a lock or the like
-            return value
-    return value
-
-
-def _may_change(value: Any) -> bool:
-    """Whether the same object may have another key in the next call."""
-    try:
-        return bool(key_and_change(value, False)[1])
-    except Unkeyed:
-        return bool(key_and_change(value, True)[1])
+    return value.key() if isinstance(value, Given) else contents(value)
 
 
 __all__ = ["CompiledSpecialization", "Specialization", "key_of"]

@@ -11,6 +11,8 @@ from ..contract.structures import (
     EACH,
     Constant,
     Each,
+    Given,
+    GivenConstant,
     Holder,
     Leaf,
     LeafSpec,
@@ -26,8 +28,8 @@ from .matching import Matcher, along, apart, rebuild, structure_key
 from .recognition import HANDLERS, handler_of, is_floating_array, is_opaque_type, register_node, register_stand_in, stood_for
 
 __all__ = [
-    "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "DUPLICATED", "Duplicated", "EACH", "Each", "HANDLERS", "Holder",
-    "Leaf", "LeafSpec", "Matcher", "Node", "Static", "Structure", "along", "apart", "build_gradient", "count_leaves", "flatten",
-    "flatten_argument", "handler_of", "holder_of", "is_floating_array", "is_opaque_type", "is_promoted", "rebuild",
-    "refuse_endless", "register_node", "register_stand_in", "stood_for", "store", "structure_key",
+    "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "DUPLICATED", "Duplicated", "EACH", "Each", "Given", "GivenConstant",
+    "HANDLERS", "Holder", "Leaf", "LeafSpec", "Matcher", "Node", "Static", "Structure", "along", "apart", "build_gradient",
+    "count_leaves", "flatten", "flatten_argument", "handler_of", "holder_of", "is_floating_array", "is_opaque_type",
+    "is_promoted", "rebuild", "refuse_endless", "register_node", "register_stand_in", "stood_for", "store", "structure_key",
 ]  # fmt: skip

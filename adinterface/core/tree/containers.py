@@ -12,7 +12,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..contract.nodes import NodeType, cached_names, exactly, state_of
+from ..contract.nodes import NodeType, cached_names, identically, state_of
 
 
 def _indices(count: int) -> list[str]:
@@ -76,8 +76,8 @@ class _Dict(NodeType):
         cls, factory, keys = data
         for name in keys:
             if type(name) is not str:
-                return cls, exactly(factory), exactly(keys)
-        return data if factory is None else (cls, exactly(factory), keys)
+                return cls, identically(factory), identically(keys)
+        return data if factory is None else (cls, identically(factory), keys)
 
     def paths(self, data: Any, count: int) -> list[str]:
         return [f"[{key!r}]" for key in data[2]]
@@ -136,7 +136,7 @@ class _Fields(NodeType):
         cls, dynamic, state = data
         if not state.items:
             return cls, dynamic
-        return cls, dynamic, tuple([(name, exactly(value)) for name, value in state.items])
+        return cls, dynamic, tuple([(name, identically(value)) for name, value in state.items])
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
         cls, _, state = data

@@ -80,7 +80,7 @@ def apart(tree: Any) -> tuple[Structure, list[Leaf]]:
 
 def rebuild(structure: Structure, values: Iterator[Any]) -> Any:
     """The user's tree with these leaves: Constants stay, and containers that hold leaves are copied."""
-    return structure.fold(lambda place: place.build(values), lambda node, children: node.type.replace(node.data, children))
+    return structure.fold(lambda place: place.build(values), lambda node, children: node.made(node.type.replace, children))
 
 
 def along(
@@ -142,7 +142,7 @@ class _Beside(Matcher):
 
 def structure_key(structure: Structure) -> Any:
     """A key that is equal for structures that f cannot tell apart."""
-    return structure.fold(_place_key, lambda node, keys: (node.type, node.type.key(node.data), tuple(keys)))
+    return structure.fold(_place_key, lambda node, keys: (node.type, node.type.contents(node.data), tuple(keys)))
 
 
 def _place_key(place: LeafSpec) -> Any:

@@ -134,7 +134,7 @@ def _taken_apart(value: Any, leaves: list[LoopLeaf]) -> Structure:
 
 def _key(handler: NodeType, data: Any) -> Any:
     try:
-        return handler.key(data)
+        return handler.contents(data)
     except Unkeyed:
         return None
 

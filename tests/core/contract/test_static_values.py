@@ -13,9 +13,11 @@ import pathlib
 import re
 import threading
 import types
+import weakref
 from dataclasses import dataclass, field
 
 import equinox as eqx
+import flax.struct
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -23,7 +25,23 @@ import pytest
 import torch
 from backends_table import each_backend, rtol_of
 
-from adinterface import AutoJax, Constant, Each, gradient, prepare
+from adinterface import (
+    AutoAutograd,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    Constant,
+    Each,
+    batched,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    prepare,
+    pullback,
+    pushforward,
+)
 from adinterface.core.contract.nodes import Unkeyed, contents, exactly
 
 X = np.array([1.0, 2.0])
@@ -549,3 +567,177 @@ def test_an_object_may_be_written_to_while_other_threads_compare_it():
     stop.set()
     writer.join()
     assert errors == []
+
+
+# The very objects ---------------------------------------------------------------------------------------------------------
+
+
+class FlaxModel(flax.struct.PyTreeNode):
+    w: object
+    tag: object = flax.struct.field(pytree_node=False)
+
+
+class EquinoxModel(eqx.Module):
+    w: object
+    tag: object = eqx.field(static=True)
+
+
+@dataclass
+class Open:
+    """Without a hash, so it is compared by its contents."""
+
+    part: object
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """Equal to others."""
+
+    part: object = None
+
+
+MARK = Plain(3)
+#: Values that hold this object, and what finds it there.
+HOLDING = {
+    "the object": (lambda: MARK, lambda c: c),
+    "list": (lambda: [MARK], lambda c: c[0]),
+    "tuple": (lambda: (1, [MARK]), lambda c: c[1][0]),
+    "dict": (lambda: {"k": {MARK}}, lambda c: next(iter(c["k"]))),
+    "keys": (lambda: {MARK: 1}, lambda c: next(iter(c))),
+    "set": (lambda: {MARK, 1}, lambda c: next(each for each in c if each != 1)),
+    "frozenset": (lambda: frozenset({MARK}), lambda c: next(iter(c))),
+    "deque": (lambda: collections.deque([MARK]), lambda c: c[0]),
+    "class of a list": (lambda: Names([MARK]), lambda c: c[0]),
+    "unhashable object": (lambda: Open([MARK]), lambda c: c.part[0]),
+    "frozen object": (lambda: Frozen(MARK), lambda c: c.part),
+    "weak reference": (lambda: [weakref.ref(MARK)], lambda c: c[0]()),
+    "bound method": (lambda: {"k": MARK.times}, lambda c: c["k"].__self__),
+}
+each_holding = pytest.mark.parametrize(("make", "find"), HOLDING.values(), ids=HOLDING)
+each_way = pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
+
+
+def second_gradient(f, backend, prepared, *args, **kwargs):
+    """Of the first argument, in a second call with the same arguments."""
+    call = prepare(gradient, f, backend, *args, **kwargs) if prepared else functools.partial(gradient, f, backend)
+    call(*args, **kwargs)
+    return call(*args, **kwargs)[0]
+
+
+@each_holding
+@each_way
+@each_backend
+def test_f_finds_the_very_objects_in_constants_and_keywords(make, find, prepared, backend):
+    def f(x, c, *, k):
+        return (x * (10.0 if find(c) is MARK and find(k) is MARK else 1.0)).sum()
+
+    result = second_gradient(f, backend, prepared, X, Constant(make()), k=make())
+    np.testing.assert_allclose(result, [10.0, 10.0], rtol=rtol_of(backend))
+
+
+@each_holding
+@each_way
+@pytest.mark.parametrize(
+    ("backend", "cls"),
+    [(AutoJax(), Model), (AutoJax(), FlaxModel), (AutoJax(), EquinoxModel), (AutoTorch(), Model), (AutoAutograd(), Model)],
+    ids=lambda value: getattr(value, "__name__", repr(value)),
+)
+def test_f_finds_the_very_objects_in_static_fields(make, find, prepared, backend, cls):
+    model, constant = cls(X, make()), cls(X, make())
+
+    def f(m, c):
+        return (m.w * (10.0 if find(m.tag) is MARK and m.tag is model.tag and c.tag is constant.tag else 1.0)).sum()
+
+    result = second_gradient(f, backend, prepared, model, Constant(constant))
+    np.testing.assert_allclose(result.w, [10.0, 10.0], rtol=rtol_of(backend))
+    assert result.tag is model.tag
+
+
+@pytest.mark.parametrize("make", [Frozen, lambda: [1], lambda: decimal.Decimal("1.5")], ids=["frozen", "list", "Decimal"])
+@pytest.mark.parametrize("cls", [Model, FlaxModel])
+def test_f_gets_the_object_of_the_call_of_two_equal_ones(make, cls):
+    first, second = make(), make()
+
+    def f(m):
+        return jnp.sum(m.w * (10.0 if m.tag is second else 1.0))
+
+    for tag, expected in ((first, 1.0), (second, 10.0), (first, 1.0)):
+        (result,) = gradient(f, AutoJax(), cls(X, tag))
+        assert (result.w[0], result.tag is tag) == (expected, True)
+
+
+@each_backend
+def test_f_gets_the_keys_of_the_call_of_two_equal_dicts(backend):
+    first, second = Frozen(), Frozen()
+
+    def f(d):
+        return sum((x * (10.0 if key is second else 1.0)).sum() for key, x in d.items())
+
+    for key, expected in ((first, 1.0), (second, 10.0)):
+        (result,) = gradient(f, backend, {key: X})
+        np.testing.assert_allclose(result[key], [expected, expected], rtol=rtol_of(backend))
+        assert next(iter(result)) is key
+
+
+def test_equal_static_values_share_compiled_code():
+    fast = prepare(gradient, lambda m: jnp.sum(m.w) * len(m.tag), AutoJax(), FlaxModel(X, [1, 2]))
+    for tag, expected in (([1, 2], 2.0), ([1, 2, 3], 3.0), ([1, 2], 2.0)):
+        assert fast(FlaxModel(X, tag))[0].w[0] == expected
+    assert fast.specializations == 2
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_a_value_that_f_writes_into_is_compiled_once(same):
+    def f(x, scratch):
+        scratch.part.append(1)
+        return jnp.sum(2 * x)
+
+    kept = Open([])
+    fast = prepare(gradient, f, AutoJax(), X, Constant(kept))
+    for _ in range(4):
+        assert fast(X, Constant(kept if same else Open([])))[0][0] == 2.0
+    assert fast.specializations == 1
+
+
+@pytest.mark.parametrize("operator", [pullback, linearize])
+def test_a_value_that_changes_before_the_map_is_compiled_is_refused(operator):
+    kept = Plain(3.0)
+    fast = prepare(operator, lambda x, c: x * c.number, AutoJax(), 2.0, Constant(kept))
+    value, map_ = fast(2.0, Constant(kept))
+    kept.number = 5.0
+    arguments = (1.0,) if operator is pullback else (1.0, None)
+    with pytest.raises(BackendError, match=f"{operator.__name__}: a list, a dict or an object that f gets has changed"):
+        map_(*arguments)
+    kept.number = 3.0
+    result = map_(*arguments)
+    assert (value, result[0] if operator is pullback else result) == (6.0, 3.0)
+    kept.number = 5.0
+    assert map_(*arguments) == result
+
+
+@each_way
+def test_the_objects_of_tangents_and_entries_are_the_callers(prepared):
+    def f(m):
+        return jnp.sum(m.w**2 * (10.0 if m.tag[0] is MARK else 1.0))
+
+    model, stack = FlaxModel(X, [MARK]), FlaxModel(np.stack([X, X]), [MARK])
+    for operator, args in (
+        (pushforward, ((model,), (FlaxModel(X, [MARK]),))),
+        (hvp, (model, FlaxModel(X, [MARK]))),
+        (jacobian, (model,)),
+        (hessian, (model,)),
+    ):
+        call = prepare(operator, f, AutoJax(), *args) if prepared else functools.partial(operator, f, AutoJax())
+        leaf = jax.tree.leaves(call(*args))[-1]
+        assert float(jnp.max(leaf)) == {pushforward: 100.0, hvp: 40.0, jacobian: 40.0, hessian: 20.0}[operator]
+    entries = batched(gradient, f, AutoJax(), Each(stack))[0]
+    np.testing.assert_allclose(entries.w, [[20.0, 40.0], [20.0, 40.0]])
+
+
+def test_the_manifest_of_an_export_shows_no_static_data(tmp_path):
+    model = FlaxModel(X, [1, 2])
+    fast = prepare(gradient, lambda m: jnp.sum(m.w) * len(m.tag), AutoJax(), model)
+    manifest = fast.export(str(tmp_path / "written"))
+    (argument,) = manifest["arguments"]["args"]
+    assert argument["children"] == {".w": {"input": 0}}
+    assert [each["path"] for each in manifest["inputs"]] == ["args[0].w"]

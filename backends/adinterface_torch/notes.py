@@ -18,6 +18,13 @@ NOTES = [
     ),
     Note(
         TypeError,
+        # np.sum(x) calls x.sum(axis=None, out=None)
+        r"unexpected keyword argument 'axis'|'dim' must be int, not NoneType|got \(.*out=NoneType",
+        "NumPy was called on a tensor. Write x.sum() for np.sum(x), or take the functions from the array: "
+        "xp = adinterface.array_namespace(x); or decorate f with adinterface.numpy_function.",
+    ),
+    Note(
+        TypeError,
         r"numpy\.ndarray.*Tensor|Tensor.*numpy\.ndarray",
         "A NumPy array that f captured met a tensor. Pass it to f as an argument, Constant(w), which is a tensor "
         "there, or decorate f with adinterface.numpy_function.",

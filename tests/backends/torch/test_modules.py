@@ -649,6 +649,29 @@ def test_scripted_modules_are_trained_and_have_all_but_dense_hessians():
         hessian(_loss, AutoTorch(), model)
 
 
+@pytest.mark.parametrize("auto", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()])
+@pytest.mark.parametrize("kind", [dict, list])
+def test_the_hessian_of_a_container_that_holds_a_module_is_its_tree_of_its_trees(kind, auto):
+    module = nn.Linear(2, 1).double()
+    model = {"m": module, "x": DATA[0]} if kind is dict else [module, DATA[0]]
+    m, x = model if kind is dict else range(2)
+
+    def f(model):
+        return (model[m](model[x]) ** 2).sum()
+
+    found = prepare(hessian, f, auto, model)(model) if kind is dict else hessian(f, auto, model)
+    flat = torch.func.hessian(lambda w, b, x: ((w @ x + b) ** 2).sum(), argnums=(0, 1, 2))(*module.parameters(), DATA[0])
+    rows = [found[m].weight, found[m].bias, found[x]]
+    for row, expected in zip(rows, flat, strict=True):
+        assert type(row) is kind
+        for block, other in zip((row[m].weight, row[m].bias, row[x]), expected, strict=True):
+            torch.testing.assert_close(block.data, other.detach(), rtol=1e-5, atol=1e-6)
+    message = r"Linear\.bias is the row of a Hessian of a container, which is no part of a module\. Pass the row itself\."
+    with pytest.raises(ConversionError, match=message):
+        tree.norm(found)
+    tree.norm(rows[0])
+
+
 def compiled(module):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

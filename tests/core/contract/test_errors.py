@@ -19,6 +19,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.ndimage
+import scipy.signal
+import scipy.sparse
+import scipy.spatial
 import scipy.special
 import torch
 from adinterface_studies.examples import examples
@@ -666,7 +670,7 @@ def test_an_error_that_f_raises_is_the_same_object_with_its_traceback_and_no_not
 
 _PROMOTED = (
     "argument {} was an integer, so it was promoted to a float and differentiated; if f needs an integer there (an axis, an "
-    "index, a count), wrap it in Constant(...)"
+    "index, labels), wrap it in Constant(...)"
 )
 
 
@@ -692,20 +696,24 @@ def test_an_error_from_a_promoted_integer_carries_a_note_that_names_constant(f, 
 
 
 @each_backend
-def test_each_promoted_integer_has_its_note_and_nothing_else_has(backend):
+@pytest.mark.parametrize("cls", [TypeError, ValueError, RuntimeError, Mine])
+def test_each_promoted_integer_has_its_note_whatever_the_error_and_nothing_else_has(cls, backend):
     def f(*args):
-        raise TypeError("mine")
+        raise cls("mine")
 
-    with pytest.raises(TypeError, match="mine") as caught:
+    with pytest.raises(cls, match="mine") as caught:
         gradient(f, backend, 1, 2.0, 3, Constant(4), [5], X)
     assert notes_of(caught.value) == [_PROMOTED.format(0), _PROMOTED.format(2)]
 
-    def g(*args):
-        raise ValueError("mine")
 
-    with pytest.raises(ValueError, match="mine") as caught:
-        gradient(g, backend, 1, 2.0)
-    assert notes_of(caught.value) == []
+@pytest.mark.parametrize("auto", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()])
+def test_labels_that_were_promoted_are_noted(auto):
+    loss = torch.nn.functional.cross_entropy
+    logits, labels = torch.zeros(2, 3, dtype=torch.float64), torch.tensor([0, 2])
+    with pytest.raises(RuntimeError, match="Long") as caught:
+        gradient(loss, auto, logits, labels)
+    assert notes_of(caught.value) == [_PROMOTED.format(1)]
+    assert gradient(loss, auto, logits, Constant(labels))[1] is None
 
 
 _NAMESPACE = (
@@ -716,7 +724,7 @@ _CALLED = {
     "jax": f"NumPy was called on a JAX array that is being differentiated. {_NAMESPACE}",
     "torch": f"NumPy was called on a tensor that is being differentiated. {_NAMESPACE} "
     "A NumPy array w that f captures goes in as an argument, Constant(w).",
-    "autograd": f"NumPy was called on an array that autograd is tracing. {_NAMESPACE} Beside an array that is not "
+    "autograd": f"NumPy or SciPy was called on an array that autograd is tracing. {_NAMESPACE} Beside an array that is not "
     "differentiated, which is NumPy's own, take them from both: array_namespace(c, x).",
 }
 
@@ -734,6 +742,44 @@ def test_a_numpy_ufunc_on_an_array_that_an_engine_traces_is_noted(engine):
     with pytest.raises(Exception) as caught:  # noqa: PT011
         gradient(lambda x: np.sin(x).sum(), ENGINES[engine], X)
     assert notes_of(caught.value) == [_CALLED[engine]]
+
+
+@pytest.mark.parametrize("mode", [None, "forward"])
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "max", "min", "std", "var"])
+def test_a_numpy_reduction_of_a_tensor_is_noted(name, mode):
+    reduce = getattr(np, name)
+    for x in (torch.ones(3), X):
+        with pytest.raises(TypeError) as caught:
+            gradient(lambda x: reduce(x, axis=None), AutoTorch(mode=mode), x)
+        assert notes_of(caught.value) == [
+            "NumPy was called on a tensor. Write x.sum() for np.sum(x), or take the functions from the array: "
+            "xp = adinterface.array_namespace(x); or decorate f with adinterface.numpy_function."
+        ]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: scipy.spatial.distance.pdist(x[:, None])[0],
+        lambda x: scipy.linalg.det(x * x[:, None]),
+        lambda x: (scipy.sparse.csr_array(x * x[:, None]) @ X)[0],
+        lambda x: scipy.ndimage.gaussian_filter(x, 1.0)[0],
+        lambda x: scipy.signal.lfilter([1.0], [1.0, 0.5], x)[0],
+        lambda x: np.prod(x),
+    ],
+    ids=["pdist", "det", "csr", "ndimage", "lfilter", "prod"],
+)
+def test_scipy_on_an_array_that_autograd_traces_is_noted(f):
+    with pytest.raises((TypeError, ValueError, RuntimeError)) as caught:
+        gradient(f, AutoAutograd(), X)
+    assert notes_of(caught.value) == [_CALLED["autograd"]]
+
+
+@pytest.mark.parametrize("operator", [jacobian, pullback])
+def test_an_array_of_boxes_that_f_returns_is_noted(operator):
+    with pytest.raises(NotDifferentiableError, match="^the result of f is a NumPy array of object dtype") as caught:
+        operator(lambda x: np.concatenate([x, x]), AutoAutograd(), X)
+    assert notes_of(caught.value) == [_CALLED["autograd"]]
 
 
 _FUNCTIONS_OF_TORCH = {

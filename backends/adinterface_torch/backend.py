@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from operator import attrgetter
 from typing import Any
 
@@ -35,7 +35,7 @@ from .library import TORCH
 from .modules import ModuleNode
 from .nested_forward import forward, keeping_dtypes, moving, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
-from .pickling import marked
+from .pickling import Guard, marked
 from .private import in_dual_level, in_use, peek, register_pytree_node
 from .state import kept, unchanged
 
@@ -79,11 +79,8 @@ class TorchBackend(Backend):
         if not self._is_open(leaves):
             return None if peek() is not None else self._gradient_inside(function, leaves)
         inputs = _inputs(function, leaves)
-        here.depth = 1
-        try:
+        with _Recording(inputs):
             (output,), aux = function(*inputs)
-        finally:
-            here.depth = 0
         gradients = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
         if not value:
             return Gradient((), aux, gradients, _reach(gradients))
@@ -94,12 +91,9 @@ class TorchBackend(Backend):
         if self.mode != "reverse" or not self._is_open(leaves):
             return None
         inputs = _inputs(function, leaves)
-        here.depth = 1
-        try:
+        with _Recording(inputs):
             (output,), _ = function(*inputs)
             first = backward((output,), inputs, create_graph=True) if output.requires_grad else (None,) * len(inputs)
-        finally:
-            here.depth = 0
         del output  # with f's intermediate values, as far as the gradients do not need them
         live = [(g, v) for g, v in zip(first, directions) if g is not None and g.requires_grad]
         second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else (None,) * len(inputs)
@@ -146,9 +140,10 @@ class TorchBackend(Backend):
     def _recorded(self, function: FlatFunction, leaves: Arrays) -> tuple[bool, Arrays, Arrays, Aux]:
         """Whether results stay in an outer graph; the inputs of the graph that f's evaluation made, its outputs and aux."""
         keep, held = self._keeps(leaves), function.held
-        with _recording():
+        with _mode(True):
             inputs = tuple([x if n in held and not x.is_inference() else _alias(x, keep) for n, x in enumerate(leaves)])
-            outputs, aux = function(*inputs)
+            with _Recording(inputs):
+                outputs, aux = function(*inputs)
         if in_dual_level():
             refuse_tangents((*leaves, *outputs, *aux))
         return keep, inputs, outputs, aux
@@ -206,7 +201,8 @@ class TorchBackend(Backend):
             tangents = moving([_outside_inference(tangent) for tangent in tangents], leaves)
             taken = forward(keeping_dtypes(function, leaves), self._keeps(leaves))
             try:
-                pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
+                with Guard():
+                    pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
             except RuntimeError as error:
                 if re.search(OTHER_DTYPE, str(error)) and _MIXED not in getattr(error, "__notes__", ()):
                     error.add_note(_MIXED)
@@ -325,15 +321,18 @@ def _reach(gradients: Sequence[Any]) -> bool:
     return gradients[0] is not None or any(gradient is not None for gradient in gradients)
 
 
-@contextmanager
-def _recording() -> Iterator[None]:
-    """f runs with gradients on, in any mode of the caller; results of calls inside f stay in the graph."""
-    here.depth += 1
-    try:
-        with _mode(True):
-            yield
-    finally:
+class _Recording(Guard):
+    """f is recorded at these inputs: results of calls inside f stay in the graph."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        here.depth += 1
+
+    def __exit__(self, *raised: object) -> None:
         here.depth -= 1
+        super().__exit__()
 
 
 def _written_back(function: FlatFunction) -> AbstractContextManager[None]:
@@ -364,7 +363,7 @@ def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:
 
 def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
     """Inside torch.func.grad, vmap, jvp: torch.autograd.grad refuses to run there."""
-    with torch.enable_grad():
+    with torch.enable_grad(), Guard():
         pulled: Any = torch.func.vjp(function, *leaves, has_aux=True)
     outputs, transposed, aux = pulled
 

@@ -40,7 +40,6 @@ from adinterface import (
     Constant,
     ConversionError,
     DisconnectedWarning,
-    MissingEngineError,
     NotDifferentiableError,
     OutputError,
     PrecisionError,

@@ -6,21 +6,20 @@ class. A plain autograd box is accepted wherever one of ours is.
 
 from __future__ import annotations
 
-import copyreg
 import functools
-import operator
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import autograd.numpy as anp
 import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 
-from adinterface.core.contract.errors import ConversionError, NotDifferentiableError
+from adinterface.core.contract.errors import NotDifferentiableError
 
 from . import rules
 from .rules import value
+from .traces import reduced
 
 
 class Box(ArrayBox):  # type: ignore[misc]
@@ -32,6 +31,9 @@ class Box(ArrayBox):  # type: ignore[misc]
     device = "cpu"
     #: The namespace of this package, whose functions return boxes: when it is made, it enters itself here.
     namespace: ClassVar[ModuleType]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self)
 
     @property
     def shape(self) -> Any:
@@ -91,33 +93,6 @@ _NO_NUMBER = (
 )
 
 Box.register(Box)
-
-
-class _Held:
-    """A box that copies, shallow or deep, return unchanged, and that cannot be pickled."""
-
-    __slots__ = ("box",)
-
-    def __init__(self, box: ArrayBox):
-        self.box = box
-
-    def __deepcopy__(self, memo: Any) -> _Held:
-        return self
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise ConversionError(
-            "An array that is being differentiated was pickled (by pickle, joblib or multiprocessing), which drops its "
-            "gradient. Compute with it in this process."
-        )
-
-
-def _reduced(box: ArrayBox) -> tuple[Any, ...]:
-    return operator.attrgetter("box"), (_Held(box),)
-
-
-# Both, because autograd's functions return its own boxes. Copied or unpickled nodes would lead nowhere.
-copyreg.pickle(ArrayBox, _reduced)
-copyreg.pickle(Box, _reduced)
 
 
 def boxed(result: Any) -> Any:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copyreg
+import operator
 import threading
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import autograd.numpy as anp
 from autograd.core import add_outgrads
+from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
 
-from adinterface.core.contract.errors import NotDifferentiableError
+from adinterface.core.contract.errors import ConversionError, NotDifferentiableError
 
 # autograd numbers its traces by a global depth that is not safe between threads, and too high after f raises. While one of
 # our traces is open the depth only grows, so an inner trace has the larger number; the last to close restores the depth that
@@ -21,6 +24,29 @@ from adinterface.core.contract.errors import NotDifferentiableError
 _lock = threading.Lock()
 _open = 0
 _base = _last = -1
+
+
+class _Held:
+    """A box that copies, shallow or deep, return unchanged, and that cannot be pickled."""
+
+    __slots__ = ("box",)
+
+    def __init__(self, box: ArrayBox):
+        self.box = box
+
+    def __deepcopy__(self, memo: Any) -> _Held:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise ConversionError(
+            "An array that is being differentiated was pickled (by pickle, joblib or multiprocessing), which drops its "
+            "gradient. Compute with it in this process."
+        )
+
+
+def reduced(box: ArrayBox) -> tuple[Any, ...]:
+    """What copies a box and refuses to pickle it: copied or unpickled nodes would lead nowhere."""
+    return operator.attrgetter("box"), (_Held(box),)
 
 
 class new_trace:
@@ -33,6 +59,7 @@ class new_trace:
         with _lock:
             if _open == 0:
                 _base = trace_stack.top
+                copyreg.pickle(ArrayBox, reduced)  # while f runs: autograd's functions return its own boxes
             _open += 1
             number: int = max(trace_stack.top, _last) + 1
             trace_stack.top = _last = number
@@ -44,6 +71,7 @@ class new_trace:
             _open -= 1
             if _open == 0:
                 trace_stack.top = _base
+                del copyreg.dispatch_table[ArrayBox]
 
 
 def node_of(x: Any, trace: int) -> Any:

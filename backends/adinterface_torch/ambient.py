@@ -26,8 +26,6 @@ class Ambient(threading.local):
     watch: Any = None
     #: The rule of which the value is computed: a `Called` (`captured`).
     called: Any = None
-    #: The mark of the leaves that f gets in this thread: a `_Mark` (`pickling`).
-    mark: Any = None
 
 
 here = Ambient()

@@ -36,9 +36,9 @@ from .library import TORCH
 from .modules import ModuleNode
 from .nested_forward import as_in_reverse, forward, moving, overlaps, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
-from .pickling import marked
+from .pickling import RUNNING, Guard, marked
 from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_map_only
-from .recording import RUNNING, Creating, Recording, in_graph, in_place, reaches_others
+from .recording import Creating, Recording, in_graph, in_place, reaches_others
 from .state import kept, unchanged
 from .unrecorded import custom_nodes, transposed
 
@@ -214,7 +214,8 @@ class TorchBackend(Backend):
             tangents = moving([_outside_inference(tangent) for tangent in tangents], leaves)
             taken = forward(as_in_reverse(function, leaves), self._keeps(leaves))
             try:
-                pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
+                with Guard():
+                    pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
             except RuntimeError as error:
                 if re.search(OTHER_DTYPE, str(error)) and _MIXED not in getattr(error, "__notes__", ()):
                     error.add_note(_MIXED)
@@ -374,7 +375,7 @@ def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
         nodes.extend(custom_nodes(outputs, inputs))
         return outputs, aux
 
-    with torch.enable_grad():
+    with torch.enable_grad(), Guard():
         pulled: Any = torch.func.vjp(seen, *leaves, has_aux=True)
     outputs, pull, aux = pulled
     if not is_forward_enabled():  # inside no_grad, in f of a call in forward mode

@@ -21,8 +21,9 @@ from .backward import detached
 from .dtypes import is_inexact
 from .nested_forward import dual, is_followed
 from .private import (
-    functorch,
     in_dual_level,
+    is_gradtracking,
+    level_of,
     peek,
     set_forward_enabled,
     temporarily_clear_interpreter_stack,
@@ -96,7 +97,7 @@ class _BelowLevels(TorchFunctionMode):
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)  # type: ignore[no-untyped-call]
-        if any(functorch.maybe_get_level(x) > 0 and self._is_followed(x) for x in self.undecided):
+        if any(level_of(x) > 0 and self._is_followed(x) for x in self.undecided):
             self.called.captures = True
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -104,7 +105,7 @@ class _BelowLevels(TorchFunctionMode):
         level = _present_level()
         tensors = [*tensors_in(args), *tensors_in(kwargs.values())]
         above = [x for x in tensors if _is_above(x, level)]
-        undecided = [x for x in tensors if self.level < functorch.maybe_get_level(x) <= level]
+        undecided = [x for x in tensors if self.level < level_of(x) <= level]
         if above:
             args, kwargs = tree_map_only(torch.Tensor, lambda x: _constant(x, level), (args, kwargs))
         result = func(*args, **kwargs)
@@ -138,7 +139,7 @@ def _present_level() -> int:
 
 
 def _is_above(x: torch.Tensor, level: int) -> bool:
-    if functorch.maybe_get_level(x) > level:
+    if level_of(x) > level:
         return True
     if not in_dual_level() or peek() is not None:
         return False
@@ -147,15 +148,15 @@ def _is_above(x: torch.Tensor, level: int) -> bool:
 
 
 def _constant(x: torch.Tensor, level: int) -> torch.Tensor:
-    while functorch.maybe_get_level(x) > level:
+    while level_of(x) > level:
         x = unwrapped(x)
     return x
 
 
 def _recorded(x: torch.Tensor) -> Iterator[torch.Tensor]:
     """The tensor and those inside it, for levels of derivatives: other tensors outlive their level."""
-    while functorch.maybe_get_level(x) > 0:
-        if functorch.is_gradtrackingtensor(x):
+    while level_of(x) > 0:
+        if is_gradtracking(x):
             yield x
         x = unwrapped(x)
 

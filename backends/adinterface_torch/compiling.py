@@ -21,7 +21,6 @@ from adinterface.core.contract.errors import BackendError
 
 from .ambient import here
 from .private import is_exporting, leave_to_python
-from .recording import Recording
 
 #: The classes of tensors in code that `torch.compile` traces.
 _ARRAYS = (torch.Tensor, torch.nn.Parameter)
@@ -140,8 +139,11 @@ def _program(compute: Callable[..., Any], arrays: Sequence[torch.Tensor]) -> Any
 def _recorded(function: Callable[..., Any], leaves: Sequence[torch.Tensor]) -> tuple[list[torch.Tensor], Any]:
     """Aliases of the leaves, and the function at these."""
     inputs = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in leaves]
-    with Recording(tuple(inputs)):
+    here.depth += 1
+    try:
         return inputs, function(*inputs)
+    finally:
+        here.depth -= 1
 
 
 def _grad(output: Any, inputs: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:

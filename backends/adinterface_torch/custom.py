@@ -18,7 +18,7 @@ from .backward import backward, detached
 from .captured import Called, Map, below, derived, primal
 from .dtypes import is_inexact
 from .nested_forward import is_nested_forward, refusal
-from .private import VMAP, in_dual_level, peek, set_grad_enabled, transformations
+from .private import TransformType, in_dual_level, peek, set_grad_enabled, transformations
 
 
 class AdinterfaceRule(torch.autograd.Function):
@@ -138,7 +138,7 @@ def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, v
             if live:
                 gradients = backward([y for y, _ in live], inputs, [v for _, v in live], create_graph=kept)
         result = tuple([torch.zeros_like(x) if g is None else g for g, x in zip(gradients, like)])
-    if all(level.key() != VMAP for level in transformations() or ()):  # a batch has no numbers of its own
+    if all(level.key() != TransformType.Vmap for level in transformations() or ()):  # a batch has no numbers of its own
         epsilon = max([torch.finfo(x.dtype).eps for x in (*images, *result)])
         require_linear(rule, [*map(_number, images, vectors)], [*map(_number, at, result)], epsilon)
     return result

@@ -32,7 +32,7 @@ from .ambient import here
 from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED, precision
-from .private import functorch, in_dual_level, is_wrapped, is_zero, peek, temporarily_clear_interpreter_stack, unwrapped
+from .private import in_dual_level, is_gradtracking, is_wrapped, is_zero, peek, temporarily_clear_interpreter_stack, unwrapped
 
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 
@@ -72,7 +72,7 @@ class TorchLibrary(Library):
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
         # A tensor that a transform differentiates has its numbers inside; a batched one has no numbers.
         while is_wrapped(x):
-            if not functorch.is_gradtrackingtensor(x):
+            if not is_gradtracking(x):
                 return None
             x = unwrapped(x)
         with temporarily_clear_interpreter_stack():

@@ -18,12 +18,12 @@ from torch.overrides import TorchFunctionMode
 from adinterface.core.contract.errors import BackendError
 
 from .private import (
-    JVP,
+    TransformType,
     custom_function_call,
-    functorch,
     in_backward,
     in_dual_level,
     is_forward_enabled,
+    level_of,
     peek,
     retrieve_current_functorch_interpreter,
     set_forward,
@@ -57,7 +57,7 @@ def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
 def is_forward() -> bool:
     """Whether a level of forward mode is at work."""
     levels = transformations() or []
-    return any(level.key() == JVP for level in levels)
+    return any(level.key() == TransformType.Jvp for level in levels)
 
 
 def moving(tangents: Sequence[torch.Tensor], leaves: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
@@ -102,7 +102,7 @@ class _Watch(TorchFunctionMode):
                 f"computes on the way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be "
                 f"wrong. Take the inner derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
             )
-        if func is custom_function_call and any(map(_moves, args[1:])):
+        if custom_function_call == func and any(map(_moves, args[1:])):
             raise BackendError(refusal(f"{args[0].__qualname__}, a torch.autograd.Function,"))
         return func(*args, **kwargs)
 
@@ -119,7 +119,7 @@ def refusal(applied: str) -> str:
 def is_nested_forward(arguments: Iterable[Any]) -> bool:
     """Whether one of them changes along tangents of two levels of forward mode."""
     levels = transformations() or []
-    return sum([level.key() == JVP for level in levels]) > 1 and any(len(_levels(x).moved) > 1 for x in arguments)
+    return sum([level.key() == TransformType.Jvp for level in levels]) > 1 and any(len(_levels(x).moved) > 1 for x in arguments)
 
 
 def is_followed(tensor: torch.Tensor) -> bool:
@@ -199,7 +199,8 @@ class _Levels:
         """Look at a value of the present level, and through it, and through its tangent, at the levels outside."""
         present: Any = peek()
         self.recorded = self.recorded or tensor.requires_grad
-        primal, tangent = dual(tensor) if (in_dual_level() if present is None else present.key() == JVP) else (tensor, None)
+        forward = in_dual_level() if present is None else present.key() == TransformType.Jvp
+        primal, tangent = dual(tensor) if forward else (tensor, None)
         if tangent is not None:
             self.moved.add(0 if present is None else present.level())
             self.mixed = self.mixed or tangent.dtype is not tensor.dtype
@@ -208,7 +209,7 @@ class _Levels:
             return
         with retrieve_current_functorch_interpreter().lower():
             for part in (primal,) if tangent is None else (primal, tangent):
-                self.add(unwrapped(part) if functorch.maybe_get_level(part) == present.level() else part)
+                self.add(unwrapped(part) if level_of(part) == present.level() else part)
 
 
 def _levels(tensor: torch.Tensor) -> _Levels:

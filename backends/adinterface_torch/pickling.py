@@ -1,8 +1,8 @@
 """Refuses to pickle differentiated tensors: an unpickled tensor would be a constant, and its gradient silently zero.
 
 torch pickles tensors with a graph, and `copy.deepcopy` makes a leaf of a leaf. So the leaves that f gets carry a mark, which
-refuses to be copied. The registries of `copyreg` and `multiprocessing` have an entry for tensors, as torch has one in the
-latter: it looks for marked leaves, and reduces all other tensors as torch does. Nothing changes while f runs.
+refuses to be copied, and `copyreg` and `multiprocessing` have an entry for tensors that looks for the marks. Both are there
+while f runs, and nothing is left of them afterwards.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from __future__ import annotations
 import copyreg
 import pickle
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, NoReturn
 
 import torch
-from torch.multiprocessing.reductions import reduce_tensor
 
 from adinterface.core.contract.errors import ConversionError
 
@@ -25,41 +24,83 @@ from .unrecorded import nodes_behind
 
 
 class _Mark:
-    """What the leaves that f gets in a thread carry."""
+    """What the leaves that f gets carry while it runs."""
 
-    __slots__ = ("thread",)
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        raise ConversionError(
+            "copy.deepcopy of a tensor that is being differentiated makes a constant of it, which drops its gradient. "
+            "Write x.clone() for a copy, or copy.deepcopy(x.detach()) for a constant."
+        )
 
-    def __init__(self) -> None:
-        self.thread = threading.get_ident()
 
-    @property
-    def counts(self) -> bool:
-        """Whether f runs, in this thread or, for a pool that pickles in a thread of its own, while f waits for it."""
-        return here.depth > 0 or self.thread != threading.get_ident()
-
-    def __deepcopy__(self, memo: Any) -> _Mark:
-        if self.counts:
-            raise ConversionError(
-                "copy.deepcopy of a tensor that is being differentiated makes a constant of it, which drops its gradient. "
-                "Write x.clone() for a copy, or copy.deepcopy(x.detach()) for a constant."
-            )
-        return self
+_MARK = _Mark()
 
 
 def marked(leaves: Iterable[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """Leaf tensors that only this call refers to, with the mark, which takes 0.1 us each."""
-    mark = here.mark
-    if mark is None:
-        mark = here.mark = _Mark()
     result = tuple(leaves)
     for leaf in result:
-        leaf._followed = mark  # type: ignore[attr-defined]
+        leaf._followed = _MARK  # type: ignore[attr-defined]
     return result
 
 
 def is_marked(x: torch.Tensor) -> bool:
-    """Whether it is a leaf that f has got."""
+    """Whether it is a leaf that f, which runs, has got."""
     return "_followed" in x.__dict__
+
+
+#: The evaluations of f in all threads.
+RUNNING: list[Guard] = []
+
+
+class Guard:
+    """While f runs, in any thread. inputs: the leaves that it gets, which have no mark afterwards."""
+
+    __slots__ = ("inputs",)
+
+    def __init__(self, inputs: tuple[torch.Tensor, ...] = ()):
+        self.inputs = inputs
+
+    def __enter__(self) -> None:
+        with _lock:
+            if not RUNNING:
+                for entry in _ENTRIES:
+                    entry.put()
+            RUNNING.append(self)
+
+    def __exit__(self, *raised: object) -> None:
+        with _lock:
+            RUNNING.remove(self)
+            if not RUNNING:
+                for entry in _ENTRIES:
+                    entry.remove()
+        for leaf in self.inputs:
+            leaf.__dict__.pop("_followed", None)
+
+
+class _Entry:
+    """How a registry reduces tensors: those that are followed to what refuses to be pickled, others as before."""
+
+    def __init__(self, registry: dict[Any, Any]):
+        self.registry = registry
+
+    def put(self) -> None:
+        self.before, self.registry[torch.Tensor] = self.registry.get(torch.Tensor), self
+
+    def remove(self) -> None:
+        if self.before is not None:
+            self.registry[torch.Tensor] = self.before
+        else:
+            del self.registry[torch.Tensor]
+
+    def __call__(self, x: torch.Tensor) -> Any:
+        if _is_followed(x):
+            return _same, (_Held(x),)
+        return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL) if self.before is None else self.before(x)  # type: ignore[no-untyped-call]
+
+
+_lock = threading.Lock()
+_ENTRIES = (_Entry(copyreg.dispatch_table), _Entry(getattr(ForkingPickler, "_extra_reducers", {})))
 
 
 class _Held:
@@ -83,37 +124,9 @@ def _same(held: _Held) -> torch.Tensor:
 
 
 def _is_followed(x: torch.Tensor) -> bool:
-    """Whether f runs, and x derives from a leaf that f got."""
+    """Whether x derives from a leaf that f got, perhaps in another thread: that of a pool, for which f waits."""
     if is_wrapped(x):
         return True
     if x.grad_fn is None:
-        return x.requires_grad and _counts(x)
-    if here.depth > 0:
-        return True
-    return any(_counts(getattr(node, "variable", None)) for node in nodes_behind([x]))
-
-
-def _counts(leaf: Any) -> bool:
-    mark: _Mark | None = getattr(leaf, "_followed", None)
-    return mark is not None and mark.counts
-
-
-def _guarded(usual: Callable[[torch.Tensor], Any]) -> Callable[[torch.Tensor], Any]:
-    """How tensors are reduced: those that are followed to what refuses to be pickled."""
-
-    def reduce(x: torch.Tensor) -> Any:
-        if _is_followed(x):
-            return _same, (_Held(x),)
-        if is_marked(x):  # f has kept it: the mark is of no use any more
-            x = x.detach().requires_grad_(x.requires_grad)
-        return usual(x)
-
-    return reduce
-
-
-def _as_torch(x: torch.Tensor) -> Any:
-    return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL)  # type: ignore[no-untyped-call]
-
-
-copyreg.pickle(torch.Tensor, _guarded(copyreg.dispatch_table.get(torch.Tensor, _as_torch)))
-ForkingPickler.register(torch.Tensor, _guarded(reduce_tensor))
+        return is_marked(x)
+    return here.depth > 0 or any(is_marked(node.variable) for node in nodes_behind([x]) if hasattr(node, "variable"))

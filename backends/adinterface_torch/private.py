@@ -1,38 +1,72 @@
-"""What PyTorch has no public name for. Where there is another way, it is here, too."""
+"""What PyTorch has no public name for. Where there is another way, it is here, too.
+
+Another release may lack a name. Then this file is imported nevertheless, and the use of the name is an error that names it.
+"""
 
 from __future__ import annotations
 
+import importlib
 import sys
 import sysconfig
 from collections.abc import Callable
 from operator import attrgetter
 from types import CodeType
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import distributed, nn
-from torch._functorch.autograd_function import custom_function_call as custom_function_call
-from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter as retrieve_current_functorch_interpreter
-from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack as temporarily_clear_interpreter_stack
-from torch._functorch.pyfunctorch import temporarily_restore_interpreter_stack as temporarily_restore_interpreter_stack
 from torch.autograd import forward_ad
 from torch.nn.parallel import DistributedDataParallel
-from torch.utils._pytree import register_pytree_node as register_pytree_node
-from torch.utils._pytree import tree_leaves as tree_leaves
-from torch.utils._pytree import tree_map_only as tree_map_only
+
+from adinterface.core.contract.auto import AutoTorch
+from adinterface.core.contract.errors import BackendError
+
+
+class _Missing:
+    """In place of a name that this torch lacks: whatever is done with it raises."""
+
+    def __init__(self, path: str):
+        self._path = path
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise BackendError(
+            f"AutoTorch needs the private name {self._path} here, which torch {torch.__version__} lacks. Install a release of "
+            f"torch that adinterface knows: {AutoTorch.install()}"
+        )
+
+    __getattr__ = __eq__ = __call__
+
+
+def _private(module: str, name: str) -> Any:
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError):
+        return _Missing(f"{module}.{name}")
+
+
+_STACK, _TREES, _FUNCTORCH = "torch._functorch.pyfunctorch", "torch.utils._pytree", "torch._C._functorch"
+custom_function_call = _private("torch._functorch.autograd_function", "custom_function_call")
+retrieve_current_functorch_interpreter = _private(_STACK, "retrieve_current_functorch_interpreter")
+temporarily_clear_interpreter_stack = _private(_STACK, "temporarily_clear_interpreter_stack")
+temporarily_restore_interpreter_stack = _private(_STACK, "temporarily_restore_interpreter_stack")
+register_pytree_node = _private(_TREES, "register_pytree_node")
+tree_leaves = _private(_TREES, "tree_leaves")
+tree_map_only = _private(_TREES, "tree_map_only")
 
 # The transformations of `torch.func` that are at work, and the tensors in them. ---------------------------------------
 
-functorch: Any = torch._C._functorch
 #: The innermost transformation; None outside of all.
-peek: Callable[[], Any] = functorch.peek_interpreter_stack
+peek: Callable[[], Any] = _private(_FUNCTORCH, "peek_interpreter_stack")
 #: All of them.
-transformations: Callable[[], Any] = functorch.get_interpreter_stack
-#: Whether a tensor belongs to one.
-is_wrapped: Callable[[Any], bool] = functorch.is_functorch_wrapped_tensor
+transformations: Callable[[], Any] = _private(_FUNCTORCH, "get_interpreter_stack")
+#: Whether a tensor belongs to one, to one in reverse mode, and to which.
+is_wrapped: Callable[[Any], bool] = _private(_FUNCTORCH, "is_functorch_wrapped_tensor")
+is_gradtracking: Callable[[Any], bool] = _private(_FUNCTORCH, "is_gradtrackingtensor")
+level_of: Callable[[Any], int] = _private(_FUNCTORCH, "maybe_get_level")
 #: The tensor that another one is around.
-unwrapped: Callable[[Any], Any] = functorch.get_unwrapped
-JVP, VMAP = functorch.TransformType.Jvp, functorch.TransformType.Vmap
+unwrapped: Callable[[Any], Any] = _private(_FUNCTORCH, "get_unwrapped")
+#: What the `key` of a transformation is.
+TransformType: Any = _private(_FUNCTORCH, "TransformType")
 
 # Forward mode outside of them. ------------------------------------------------------------------------------------------
 
@@ -42,30 +76,35 @@ def in_dual_level() -> bool:
     return forward_ad._current_level >= 0
 
 
+if not hasattr(forward_ad, "_current_level"):
+    in_dual_level = _Missing("torch.autograd.forward_ad._current_level")
 #: Switches tangents on and off, as a context manager; for all that follows; and whether they are on.
-set_forward_enabled: Callable[[bool], Any] = forward_ad._set_fwd_grad_enabled
-set_forward: Callable[[bool], None] = torch._C._set_fwd_grad_enabled
-is_forward_enabled: Callable[[], bool] = torch._C._is_fwd_grad_enabled
+set_forward_enabled: Callable[[bool], Any] = _private("torch.autograd.forward_ad", "_set_fwd_grad_enabled")
+set_forward: Callable[[bool], None] = _private("torch._C", "_set_fwd_grad_enabled")
+is_forward_enabled: Callable[[], bool] = _private("torch._C", "_is_fwd_grad_enabled")
 
 # Faster private functions, where the public one takes longer than a small f. ------------------------------------------
 
 #: What `torch.autograd.grad` calls in the end; None where torch has no such function.
 run_backward: Any = getattr(torch.autograd.graph, "_engine_run_backward", None)
 #: As the context manager of this name, for all that follows.
-set_grad_enabled: Callable[[bool], None] = torch._C._set_grad_enabled
+set_grad_enabled: Callable[[bool], Any] = getattr(torch._C, "_set_grad_enabled", torch.set_grad_enabled)
 #: Whether a tensor is a zero without memory, such as the second derivative of abs.
-is_zero: Callable[[torch.Tensor], bool] = torch.Tensor._is_zerotensor
+is_zero: Callable[[torch.Tensor], bool] = getattr(torch.Tensor, "_is_zerotensor", _Missing("torch.Tensor._is_zerotensor"))
 #: Makes a tensor of a subclass on the memory of a plain one, requiring a gradient or not.
 make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
 
 
+_graph_task: Callable[[], int] = _private("torch._C", "_current_graph_task_id")
+
+
 def in_backward() -> bool:
     """Whether a backward pass runs in this thread."""
-    return torch._C._current_graph_task_id() >= 0
+    return _graph_task() >= 0
 
 
 #: Within a backward pass: whether it visits a node.
-will_be_visited: Callable[[Any], bool] = torch._C._will_engine_execute_node
+will_be_visited: Callable[[Any], bool] = _private("torch._C", "_will_engine_execute_node")
 #: How often a tensor was written into.
 version_of: Callable[[torch.Tensor], int] = attrgetter("_version")
 
@@ -125,14 +164,13 @@ _STATES = "torch.distributed._composable_state"
 
 def is_member(module: nn.Module) -> bool:
     """Whether a module to which `fully_shard` has been applied is sharded, as a copy or a gradient of it is not."""
-    return sys.modules[_STATES]._get_module_state(module) is not None
+    return _private(_STATES, "_get_module_state")(module) is not None
 
 
 def sharded_groups() -> list[Any]:
     """All groups of parameters that `fully_shard` has made in this process and that are alive."""
-    states = sys.modules.get(_STATES)
     groups: dict[int, Any] = {}
-    for reference in [] if states is None else list(states._module_state_mapping.values()):
+    for reference in list(_private(_STATES, "_module_state_mapping").values()) if _STATES in sys.modules else []:
         state = reference()
         made = getattr(state, "_fsdp_param_groups", None)
         if made is None:  # as up to torch 2.9
@@ -143,4 +181,6 @@ def sharded_groups() -> list[Any]:
 
 def running_wrapper() -> DistributedDataParallel | None:
     """The wrapper whose forward pass runs."""
+    if not hasattr(DistributedDataParallel, "_active_ddp_module"):
+        _Missing("torch.nn.parallel.DistributedDataParallel._active_ddp_module")()
     return DistributedDataParallel._active_ddp_module

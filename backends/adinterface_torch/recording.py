@@ -20,30 +20,24 @@ from adinterface.core.contract.backend import Arrays, FlatFunction
 from adinterface.core.contract.nodes import state_of
 
 from .ambient import here
-from .pickling import is_marked
+from .pickling import RUNNING, Guard, is_marked
 from .unrecorded import node_of, nodes_behind
 
-#: The evaluations of f that are being recorded, in all threads.
-RUNNING: dict[int, Recording] = {}
 
-
-class Recording:
+class Recording(Guard):
     """f is recorded at these inputs: results of calls inside f stay in the graph."""
 
-    __slots__ = ("inputs", "outer")
-
-    def __init__(self, inputs: Arrays):
-        self.inputs = inputs
+    __slots__ = ("outer",)
 
     def __enter__(self) -> None:
+        super().__enter__()
         self.outer, here.inputs = here.inputs, self.inputs
         here.depth += 1
-        RUNNING[id(self)] = self
 
     def __exit__(self, *raised: object) -> None:
-        del RUNNING[id(self)]
         here.depth -= 1
         here.inputs = self.outer
+        super().__exit__()
 
 
 class Creating:
@@ -71,7 +65,7 @@ def in_graph(given: Iterable[Any]) -> bool:
 
 def reaches_others(results: Iterable[torch.Tensor], inputs: Arrays) -> bool:
     """Whether results depend on the inputs of f of a call in another thread: it may have started this thread."""
-    others = [x for recording in [*RUNNING.values()] for x in recording.inputs]
+    others = [x for recording in [*RUNNING] for x in recording.inputs]
     return bool(others) and _depends(results, others, inputs)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import copyreg
 import decimal
 import functools
 import gc
@@ -18,6 +19,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import numpy as np
@@ -124,6 +126,9 @@ def global_state(backend: AutoBackend) -> dict[str, Any]:
         "logging": (logging.root.level, logging.root.manager.disable, len(logging.root.handlers)),
         "working directory": os.getcwd(),
         "module search path": tuple(sys.path),
+        "finders of modules": (tuple(sys.meta_path), tuple(sys.path_hooks)),
+        "reducers of pickle": dict(copyreg.dispatch_table),
+        "reducers of multiprocessing": dict(getattr(ForkingPickler, "_extra_reducers", {})),
     }
     state.update((f"environment variable {name}", text) for name, text in os.environ.items())
     with warnings.catch_warnings():

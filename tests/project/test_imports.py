@@ -348,3 +348,45 @@ def test_a_name_that_is_nowhere_is_an_attribute_error():
     with pytest.raises(AttributeError, match=r"^module 'adinterface' has no attribute 'gradeint'$"):
         getattr(adinterface, "gradeint")  # noqa: B009 - a misspelt name is the point
     assert not hasattr(adinterface, "__wrapped__")
+
+
+_GLOBAL = """
+    import signal, sys, warnings
+    import numpy as np
+    import {engine}
+    import scipy.special, multiprocessing.reduction
+    from adinterface import *
+    from adinterface_conformance.state import changes, global_state
+    signals = [signal.getsignal(each) for each in signal.valid_signals()]
+    before = global_state({auto}())
+    for operator in (gradient, jacobian, hessian):
+        operator(lambda p: (p["x"] * p["x"]).sum(), {auto}(), {{"x": np.ones(2), "s": "text"}})
+    def fails(x):
+        raise KeyError
+    try:
+        gradient(fails, {auto}(), np.ones(2))
+    except KeyError:
+        pass
+    assert signals == [signal.getsignal(each) for each in signal.valid_signals()]
+    for change in changes(before, global_state({auto}())):
+        print(change)
+"""
+
+
+@pytest.mark.parametrize(
+    ("auto", "engine"),
+    [("AutoJax", "jax"), ("AutoTorch", "torch"), ("AutoAutograd", "autograd"), ("AutoFiniteDifferences", "math")],
+)
+def test_the_first_call_on_an_engine_changes_nothing_global(auto, engine):
+    """Nor does loading its backend, which the laws of the kit do not see: their engines are loaded before."""
+    assert _run(textwrap.dedent(_GLOBAL).format(auto=auto, engine=engine)) == ""
+
+
+def test_differences_of_plain_containers_load_no_backend_of_a_loaded_engine():
+    arguments = "{'x': 2.0, 'l': [numpy.ones(2), (1.0, None)], 's': 'text', 'n': 3}"
+    call = f"adinterface.gradient(lambda m: m['x'] * m['l'][0].sum(), adinterface.AutoFiniteDifferences(), {arguments})"
+    loaded = _loaded(f"import jax, torch, autograd, numpy, adinterface; {call}; {call}")
+    assert loaded & set(BACKENDS) == {"adinterface_finite"}
+    call = "adinterface.gradient(lambda m: m['x'] * 3.0, adinterface.AutoFiniteDifferences(), {'x': torch.ones(())})"
+    loaded = _loaded(f"import jax, torch, adinterface; {call}")
+    assert {"adinterface_finite", "adinterface_torch"} <= loaded

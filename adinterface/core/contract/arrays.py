@@ -20,7 +20,8 @@ def library_of_array(array: Any) -> Library:
     """The library of a number, of a NumPy array, or of an array of a loaded engine or an extension."""
     library = _known.get(type(array))
     if library is None:
-        library = next(library for library in (NUMPY, PYTHON, *registry.libraries()) if library.owns(array))
+        own = [library for library in (NUMPY, PYTHON) if library.owns(array)]
+        library = next(library for library in own or registry.libraries() if library.owns(array))
         _known[type(array)] = library
     return library
 

@@ -60,8 +60,8 @@ def _look_up(name: str) -> type[Backend] | BackendError:
             raise
         auto = auto_class(name)
         told = BackendError(
-            f"The backend of {name} cannot be imported ({type(error).__name__}: {error}). The installed {name} may lack what it "
-            f"needs: {auto.install() if auto else f'pip install {name}'}, then restart Python."
+            f"The backend of {name} cannot be imported ({type(error).__name__}: {error}). The installed {name} may lack "
+            f"what it needs: {auto.install() if auto else f'pip install {name}'}, then restart Python."
         )
         told.__cause__ = error.with_traceback(None)  # which would keep the caller's values alive
         return told

@@ -1,6 +1,7 @@
 """What is differentiated and pickled or copied inside f: right, or an error that names the remedy."""
 
 import copy
+import copyreg
 import io
 import pickle
 import threading
@@ -157,6 +158,37 @@ def test_outside_of_f_tensors_are_pickled_as_torch_does():
     assert b"adinterface" not in pickle.dumps(kept)
     assert torch.equal(copy.deepcopy(module).weight, module.weight)
     assert torch.equal(pickle.loads(pickle.dumps(module)).weight, module.weight)
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(create_graph=True), AutoTorch(mode="forward")], ids=repr)
+@pytest.mark.parametrize("operator", [gradient, jacobian, hessian])
+def test_the_registries_have_an_entry_while_f_runs_in_some_thread(operator, backend):
+    inside, outside = threading.Event(), threading.Event()
+
+    def entries():
+        return copyreg.dispatch_table.get(torch.Tensor), ForkingPickler._extra_reducers.get(torch.Tensor)
+
+    def f(x):
+        assert entries() != before
+        inside.set()
+        assert outside.wait(60)
+        with pytest.raises(ConversionError, match="was pickled"):
+            pickle.dumps(x)
+        return (x * x).sum()
+
+    before = entries()
+    thread = threading.Thread(target=operator, args=(f, backend, X))
+    thread.start()
+    assert inside.wait(60)
+    gradient(lambda x: (x * x).sum(), AutoTorch(), X)  # which ends before the other
+    graph = torch.ones(3, requires_grad=True) * 2.0
+    assert pickle.loads(pickle.dumps(graph)).requires_grad  # of another thread, and so not f's
+    outside.set()
+    thread.join()
+    assert entries() == before
+    with pytest.raises(ZeroDivisionError):
+        operator(lambda x: 1 / 0, backend, X)
+    assert entries() == before
 
 
 def test_a_module_that_is_pickled_or_copied_inside_f_warns_that_nothing_is_connected():

@@ -1,0 +1,69 @@
+"""A private name of an engine that another release lacks: the other engines work, and its absence is named where it is used."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+_PROGRAM = """
+    import importlib
+    import numpy as np
+    import {engine}
+    from adinterface import *
+    from adinterface.core.contract import registry
+    owner = importlib.import_module("{module}")
+    hidden = owner.{name}
+    del owner.{name}
+    registry.loaded_backends()
+    owner.{name} = hidden  # which the engine itself uses
+    square = lambda p: (p["x"] * p["x"]).sum()
+    for auto in ("AutoJax", "AutoTorch", "AutoAutograd", "AutoFiniteDifferences"):
+        try:
+            (found,) = gradient(square, globals()[auto](), {{"x": np.array([3.0]), "s": "text", "t": slice(None)}})
+            np.testing.assert_allclose(found["x"], [6.0], rtol=1e-6)
+            print(auto, "works")
+        except BackendError as error:
+            print(auto, error)
+    if "{engine}" == "torch":
+        try:
+            jacobian(lambda x: x * x, AutoTorch(mode="forward"), np.ones(2))
+        except BackendError as error:
+            print("forward", error)
+"""
+
+
+def _run(engine, module, name):
+    program = textwrap.dedent(_PROGRAM).format(engine=engine, module=module, name=name)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return dict(line.split(" ", 1) for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "where"),
+    [
+        ("torch._C._functorch", "peek_interpreter_stack", ["AutoTorch", "forward"]),
+        ("torch._C._functorch", "TransformType", ["forward"]),
+        ("torch.autograd.forward_ad", "_current_level", ["AutoTorch", "forward"]),
+        ("torch.autograd.graph", "_engine_run_backward", []),
+        ("torch.utils._pytree", "register_pytree_node", ["AutoTorch", "forward"]),
+    ],
+)
+def test_a_private_name_that_torch_lacks_is_named_where_it_is_used(module, name, where):
+    said = _run("torch", module, name)
+    for auto in ("AutoJax", "AutoTorch", "AutoAutograd", "AutoFiniteDifferences"):
+        assert (said[auto] == "works") is (auto not in where), said
+    for place in where:
+        assert f"AutoTorch needs the private name {module}.{name} here, which torch 2." in said[place]
+        assert "lacks. Install a release of torch that adinterface knows: pip install 'adinterface[torch]'" in said[place]
+
+
+def test_a_private_name_that_jax_lacks_has_another_way():
+    assert {*_run("jax", "jax._src.core", "trace_state_strong_ref").values()} == {"works"}
+
+
+def test_a_public_name_that_jax_lacks_leaves_the_other_engines_alone():
+    said = _run("jax", "jax.tree_util", "register_pytree_node")
+    assert said.pop("AutoJax").startswith("The backend of jax cannot be imported (ImportError: cannot import name")
+    assert {*said.values()} == {"works"}

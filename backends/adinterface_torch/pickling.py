@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copyreg
 import pickle
-import threading
 from collections.abc import Iterable
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, NoReturn
@@ -49,8 +48,8 @@ def is_marked(x: torch.Tensor) -> bool:
     return "_followed" in x.__dict__
 
 
-#: The evaluations of f in all threads.
-RUNNING: list[Guard] = []
+#: The evaluations of f, in all threads.
+RUNNING: dict[int, Guard] = {}
 
 
 class Guard:
@@ -62,18 +61,18 @@ class Guard:
         self.inputs = inputs
 
     def __enter__(self) -> None:
-        with _lock:
-            if not RUNNING:
-                for entry in _ENTRIES:
-                    entry.put()
-            RUNNING.append(self)
+        RUNNING[id(self)] = self
+        _COPYREG.put()
+        _PROCESSES.put()
 
     def __exit__(self, *raised: object) -> None:
-        with _lock:
-            RUNNING.remove(self)
-            if not RUNNING:
-                for entry in _ENTRIES:
-                    entry.remove()
+        del RUNNING[id(self)]
+        if not RUNNING:
+            _COPYREG.remove()
+            _PROCESSES.remove()
+            if RUNNING:  # another thread has begun meanwhile; a lock would take longer than all else here
+                _COPYREG.put()
+                _PROCESSES.put()
         for leaf in self.inputs:
             leaf.__dict__.pop("_followed", None)
 
@@ -81,17 +80,21 @@ class Guard:
 class _Entry:
     """How a registry reduces tensors: those that are followed to what refuses to be pickled, others as before."""
 
+    __slots__ = ("before", "registry")
+
     def __init__(self, registry: dict[Any, Any]):
-        self.registry = registry
+        self.registry, self.before = registry, registry.get(torch.Tensor)
 
     def put(self) -> None:
-        self.before, self.registry[torch.Tensor] = self.registry.get(torch.Tensor), self
+        found = self.registry.get(torch.Tensor)
+        if found is not self:
+            self.before, self.registry[torch.Tensor] = found, self
 
     def remove(self) -> None:
-        if self.before is not None:
-            self.registry[torch.Tensor] = self.before
+        if self.before is None:
+            self.registry.pop(torch.Tensor, None)
         else:
-            del self.registry[torch.Tensor]
+            self.registry[torch.Tensor] = self.before
 
     def __call__(self, x: torch.Tensor) -> Any:
         if _is_followed(x):
@@ -99,8 +102,7 @@ class _Entry:
         return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL) if self.before is None else self.before(x)  # type: ignore[no-untyped-call]
 
 
-_lock = threading.Lock()
-_ENTRIES = (_Entry(copyreg.dispatch_table), _Entry(getattr(ForkingPickler, "_extra_reducers", {})))
+_COPYREG, _PROCESSES = _Entry(copyreg.dispatch_table), _Entry(getattr(ForkingPickler, "_extra_reducers", {}))
 
 
 class _Held:

@@ -65,7 +65,7 @@ def in_graph(given: Iterable[Any]) -> bool:
 
 def reaches_others(results: Iterable[torch.Tensor], inputs: Arrays) -> bool:
     """Whether results depend on the inputs of f of a call in another thread: it may have started this thread."""
-    others = [x for recording in [*RUNNING] for x in recording.inputs]
+    others = [x for recording in [*RUNNING.values()] for x in recording.inputs]
     return bool(others) and _depends(results, others, inputs)
 
 

@@ -45,7 +45,7 @@ class TorchLibrary(Library):
     def signature(self, x: Any) -> Any:
         if x.is_nested:
             raise Unkeyed
-        return x.dtype, x.shape
+        return (x.dtype, x.shape) if x.layout is torch.strided else (x.dtype, x.shape, x.layout)
 
     def dtype(self, x: Any) -> str:
         return NAMES[x.dtype]
@@ -306,7 +306,7 @@ def _require_dense(x: torch.Tensor) -> None:
     if x.is_nested:
         raise ConversionError(
             "A torch tensor is nested, so it has no shape. Pass the list of its parts, list(x.unbind()), or "
-            "torch.nested.to_padded_tensor(x, 0.0), or wrap it in Constant(...)."
+            "torch.nested.to_padded_tensor(x, 0.0). AutoTorch() takes it in a Constant(...)."
         )
     require_right(x)
     if is_distributed(x) and not is_dtensor(x):
@@ -315,7 +315,9 @@ def _require_dense(x: torch.Tensor) -> None:
             f"(torch.distributed.tensor.distribute_tensor), whose gradients are global here, or wrap it in Constant(...)."
         )
     if x.layout is not torch.strided:
-        raise ConversionError(f"A torch tensor has layout {x.layout}; pass x.to_dense(), or wrap it in Constant(...).")
+        raise ConversionError(
+            f"A torch tensor has layout {x.layout}; pass x.to_dense(). AutoTorch() takes it in a Constant(...)."
+        )
 
 
 def _is_dense(x: torch.Tensor) -> bool:

@@ -32,18 +32,26 @@ def is_inexact(x: Any) -> bool:
 
 
 class Precision:
-    """While f runs, Python floats become tensors of the call's precision, as on JAX, not of torch's default dtype."""
+    """While f runs, Python floats become tensors of the call's precision, as on JAX, not of torch's default dtype.
 
-    __slots__ = ("before", "dtype")
+    Inference mode counts as `no_grad`: what is converted there could not be recorded.
+    """
+
+    __slots__ = ("before", "dtype", "modes")
 
     def __init__(self, dtype: torch.dtype):
         self.dtype = dtype
 
     def __enter__(self) -> None:
         self.before, here.python_float = here.python_float, self.dtype
+        self.modes = (torch.inference_mode(False), torch.no_grad()) if torch.is_inference_mode_enabled() else ()
+        for mode in self.modes:
+            mode.__enter__()
 
     def __exit__(self, *raised: object) -> None:
         here.python_float = self.before
+        for mode in reversed(self.modes):
+            mode.__exit__(None, None, None)
 
 
 def precision(dtypes: tuple[str, ...]) -> Callable[[], Precision]:

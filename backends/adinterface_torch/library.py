@@ -230,6 +230,8 @@ def _is_shareable(example: Any) -> bool:
 
 
 def _dense_as_it_is(x: torch.Tensor, taken: set[int]) -> torch.Tensor:
+    if x.is_inference() and type(x) is torch.Tensor:  # torch does not record what meets one; a module keeps its parameters
+        x = x.clone()
     try:
         taken.add(_address(_storage(x)))
     except RuntimeError:

@@ -77,9 +77,10 @@ def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequenc
     built = _Copier(module, parameters, entries, True).copied()
     if not all(issubclass(cls, torch.Tensor) for cls in {*map(type, entries)}):  # rows of a Hessian
         for inner in list(built.modules()):
-            for name, row in [*inner._parameters.items()]:
+            own: dict[str, Any] = inner._parameters
+            for name, row in [*own.items()]:
                 if row is not None and not isinstance(row, torch.Tensor):
-                    del inner._parameters[name]
+                    del own[name]
                     if isinstance(row, nn.Module):
                         inner._modules[name] = row
                     else:

@@ -715,6 +715,36 @@ def test_labels_that_were_promoted_are_noted(auto):
     assert gradient(loss, auto, logits, Constant(labels))[1] is None
 
 
+@each_backend
+def test_an_integer_argument_of_any_size_is_a_float_or_an_error_that_names_it(backend):
+    f = lambda n, x: n * x
+    for call in (lambda n: gradient(f, backend, n, 2.0), lambda n: prepare(gradient, f, backend, 3, 2.0)(n, 2.0)):
+        found = call(2**70)
+        assert list(map(type, found)) == [float, float]
+        np.testing.assert_allclose(found, [2.0, 2.0**70], rtol=1e-6)
+        with raises(
+            ConversionError,
+            "An integer argument has 1,329 bits, too many for a float, as which it would be differentiated. Wrap it in "
+            "Constant(...).",
+        ):
+            call(10**400)
+    assert gradient(lambda n, x: x * (n // 10**400), backend, Constant(10**400), 2.0) == (None, pytest.approx(1.0))
+
+
+@pytest.mark.parametrize("engine", ["jax", "torch"])
+@pytest.mark.parametrize("n", [2**70, -(2**70)])
+def test_an_integer_that_an_engine_cannot_take_is_noted(n, engine):
+    with pytest.raises(OverflowError) as caught:
+        gradient(lambda x, n: (x * n).sum(), ENGINES[engine], X, Constant(n))
+    assert notes_of(caught.value) == [
+        {
+            "jax": "A Python int met a JAX array whose integers are narrower. Pass a float, Constant(float(n)).",
+            "torch": "A Python int of more than 64 bits met a tensor. Pass a float, Constant(float(n)).",
+        }[engine]
+    ]
+    np.testing.assert_allclose(gradient(lambda x, n: (x * n).sum(), ENGINES[engine], X, Constant(float(n)))[0], float(n))
+
+
 _NAMESPACE = (
     "Take the functions from the array: xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with "
     "adinterface.numpy_function, and every function whose arguments f captures."

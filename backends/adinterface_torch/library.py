@@ -23,6 +23,7 @@ from adinterface.core.contract.library import (
     dtype_name,
     kind,
     unsupported_dtype,
+    width,
 )
 from adinterface.core.contract.loops import Loops
 from adinterface.core.contract.nodes import Unkeyed
@@ -31,7 +32,7 @@ from adinterface.core.contract.rules import Arrays, FlatRule
 from .ambient import here
 from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
-from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED, precision
+from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED, precision
 from .private import functorch, in_dual_level, is_wrapped, is_zero, peek, temporarily_clear_interpreter_stack, unwrapped
 
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
@@ -90,12 +91,17 @@ class TorchLibrary(Library):
         x = _resolved(x)
         if not x.is_cpu:
             x = x.cpu()
-        if x.dtype is torch.bfloat16:  # which NumPy knows only through ml_dtypes
+        if x.dtype in EXTENDED:
             import ml_dtypes
 
-            bits: np.ndarray[Any, Any] = x.view(torch.int16).numpy()
-            return bits.view(ml_dtypes.bfloat16)
-        array: np.ndarray[Any, Any] = x.numpy()
+            bits: np.ndarray[Any, Any] = x.view(EXTENDED[x.dtype]).numpy()
+            return bits.view(getattr(ml_dtypes, NAMES[x.dtype]))
+        try:
+            array: np.ndarray[Any, Any] = x.numpy()
+        except TypeError as error:
+            raise ConversionError(
+                f"NumPy has no {NAMES[x.dtype]}, so only AutoTorch() takes such a tensor, in a Constant(...). Convert it first."
+            ) from error
         return array
 
     def exported(self, x: Any) -> Any:
@@ -125,12 +131,17 @@ class TorchLibrary(Library):
         if isinstance(x, (float, complex, int)) and not isinstance(x, np.generic):
             return torch.tensor(x, dtype=DTYPES[dtype] if dtype is not None else torch.float64)
         if not isinstance(x, (np.ndarray, np.generic)):
-            shared = torch.utils.dlpack.from_dlpack(x)
+            try:
+                shared = torch.utils.dlpack.from_dlpack(x)
+            except BufferError as error:
+                if width(str(x.dtype)) > 8:
+                    raise
+                raise unsupported_dtype(str(x.dtype), "PyTorch", SUPPORTED) from error
             return shared.clone() if copy else shared
         array = np.asarray(x)
         name = dtype_name(array.dtype)
-        if name == "bfloat16":
-            return torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16)
+        if (named := DTYPES.get(name)) in EXTENDED:
+            return torch.from_numpy(np.array(array).view(f"i{array.itemsize}")).view(named)
         if name not in DTYPES or array.dtype.kind not in "fciub":
             raise unsupported_dtype(name, "PyTorch", SUPPORTED)
         flags, least = array.flags, min(array.strides, default=1)
@@ -267,7 +278,7 @@ def _own(x: torch.Tensor, taken: set[int]) -> Any:
 
 def _own_numbers(x: torch.Tensor, taken: set[int]) -> Any:
     """As `_own`, for NumPy, which calls only what is in C's order or Fortran's dense."""
-    if not x.is_cpu or x.dtype is torch.bfloat16:
+    if not x.is_cpu or x.dtype in EXTENDED:
         return None
     own = _own(x if x.is_contiguous() else x.contiguous(), taken)
     return None if own is None else own.numpy()

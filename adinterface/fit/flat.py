@@ -42,12 +42,12 @@ class Flat:
         if isinstance(backend, AutoSparse) and backend.format == "native":
             backend = replace(backend, format="csr")
         self.backend = backend
+        self.packing: Packing = Packing(start)
         # Each point has its own model, so f's changes in one would not reach another.
         self._pure = f if next(stateful((start, *constants), kwargs), None) is None else Unchanging(f, "solvers")
         self._holds = bool(module_state(start))
         #: The further arguments of f, whose numbers may be set anew before a call.
         self.constants: tuple[Constant, ...] = tuple([part if type(part) is Constant else Constant(part) for part in constants])
-        self.packing: Packing = Packing(start)
         #: The start as a vector.
         self.x0: Vector = self.packing.start()
         #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.

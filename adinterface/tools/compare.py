@@ -68,7 +68,8 @@ def compare(
     measured = tuple([_measure(operator, name, operation, f, backend, args, kwargs) for backend in chosen])
     working = [m for m in measured if m.error is None]
     reference = next((m for m in working if not takes_differences(m.backend)), working[0] if working else None)
-    report = Comparison(name, measured, None, _coarsest(args, kwargs, working), operation.order if operation else 1)
+    coarsest = _coarsest(args, kwargs, working) if working else "float64"
+    report = Comparison(name, measured, None, coarsest, operation.order if operation else 1)
     if reference is None:
         return report
     report = with_reference(report, reference)

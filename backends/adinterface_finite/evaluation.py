@@ -245,7 +245,14 @@ def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
             break
     else:
         return
-    finest = max([width(library_of(backend, leaf).dtype(leaf)) for leaf in leaves if size_of(backend, leaf)], default=0)
+    dtypes = [library_of(backend, leaf).dtype(leaf) for leaf in leaves if size_of(backend, leaf)]
+    for dtype in dtypes:
+        if width(dtype) <= 8:
+            raise PrecisionError(
+                f"Finite differences: an argument of dtype {dtype} has too few digits for a step. Convert it to float32, or "
+                f"wrap it in Constant(...)."
+            )
+    finest = max(map(width, dtypes), default=0)
     for output in outputs:
         if not size_of(backend, output):
             continue

@@ -43,6 +43,11 @@ NOTES = [
         "of a branch on a value. A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry "
         "after another with AutoJax(chunk_size=1).",
     ),
+    Note(
+        OverflowError,
+        "parsing an argument|too large to convert",
+        "A Python int met a JAX array whose integers are narrower. Pass a float, Constant(float(n)).",
+    ),
     Note(jax.errors.UnexpectedTracerError, "", _OUTLIVED),
     Note(TypeError, "No constant handler for type.*Tracer|Tracer.*No constant handler for type", _OUTLIVED),
     Note(

@@ -18,9 +18,17 @@ DTYPES: dict[str, torch.dtype] = {
 }
 #: And the names by dtype.
 NAMES: dict[torch.dtype, str] = {dtype: name for name, dtype in DTYPES.items()}
+#: The dtypes that NumPy knows only through ml_dtypes, and those of their bits.
+EXTENDED = {
+    dtype: torch.int16 if dtype.itemsize == 2 else torch.uint8
+    for name, dtype in DTYPES.items()
+    if name.startswith(("bfloat16", "float8_"))
+}
 #: What `torch.from_numpy` takes.
 SHARED = frozenset(
-    np.dtype(name) for name in DTYPES if name.startswith(("float", "int", "uint", "bool", "complex")) and name in np.sctypeDict
+    np.dtype(name)
+    for name in DTYPES
+    if name.startswith(("float", "int", "uint", "bool", "complex")) and not name.startswith("float8_") and name in np.sctypeDict
 )
 #: What an error offers instead of a dtype that torch lacks.
 SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
@@ -32,18 +40,26 @@ def is_inexact(x: Any) -> bool:
 
 
 class Precision:
-    """While f runs, Python floats become tensors of the call's precision, as on JAX, not of torch's default dtype."""
+    """While f runs, Python floats become tensors of the call's precision, as on JAX, not of torch's default dtype.
 
-    __slots__ = ("before", "dtype")
+    Inference mode counts as `no_grad`: what is converted there could not be recorded.
+    """
+
+    __slots__ = ("before", "dtype", "modes")
 
     def __init__(self, dtype: torch.dtype):
         self.dtype = dtype
 
     def __enter__(self) -> None:
         self.before, here.python_float = here.python_float, self.dtype
+        self.modes = (torch.inference_mode(False), torch.no_grad()) if torch.is_inference_mode_enabled() else ()
+        for mode in self.modes:
+            mode.__enter__()
 
     def __exit__(self, *raised: object) -> None:
         here.python_float = self.before
+        for mode in reversed(self.modes):
+            mode.__exit__(None, None, None)
 
 
 def precision(dtypes: tuple[str, ...]) -> Callable[[], Precision]:

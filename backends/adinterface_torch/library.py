@@ -23,6 +23,7 @@ from adinterface.core.contract.library import (
     dtype_name,
     kind,
     unsupported_dtype,
+    width,
 )
 from adinterface.core.contract.loops import Loops
 from adinterface.core.contract.nodes import Unkeyed
@@ -31,7 +32,7 @@ from adinterface.core.contract.rules import Arrays, FlatRule
 from .ambient import here
 from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
-from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED, precision
+from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED, precision
 from .private import in_dual_level, is_gradtracking, is_wrapped, is_zero, peek, temporarily_clear_interpreter_stack, unwrapped
 
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
@@ -45,7 +46,7 @@ class TorchLibrary(Library):
     def signature(self, x: Any) -> Any:
         if x.is_nested:
             raise Unkeyed
-        return x.dtype, x.shape
+        return (x.dtype, x.shape) if x.layout is torch.strided else (x.dtype, x.shape, x.layout)
 
     def dtype(self, x: Any) -> str:
         return NAMES[x.dtype]
@@ -90,12 +91,17 @@ class TorchLibrary(Library):
         x = _resolved(x)
         if not x.is_cpu:
             x = x.cpu()
-        if x.dtype is torch.bfloat16:  # which NumPy knows only through ml_dtypes
+        if x.dtype in EXTENDED:
             import ml_dtypes
 
-            bits: np.ndarray[Any, Any] = x.view(torch.int16).numpy()
-            return bits.view(ml_dtypes.bfloat16)
-        array: np.ndarray[Any, Any] = x.numpy()
+            bits: np.ndarray[Any, Any] = x.view(EXTENDED[x.dtype]).numpy()
+            return bits.view(getattr(ml_dtypes, NAMES[x.dtype]))
+        try:
+            array: np.ndarray[Any, Any] = x.numpy()
+        except TypeError as error:
+            raise ConversionError(
+                f"NumPy has no {NAMES[x.dtype]}, so only AutoTorch() takes such a tensor, in a Constant(...). Convert it first."
+            ) from error
         return array
 
     def exported(self, x: Any) -> Any:
@@ -125,12 +131,17 @@ class TorchLibrary(Library):
         if isinstance(x, (float, complex, int)) and not isinstance(x, np.generic):
             return torch.tensor(x, dtype=DTYPES[dtype] if dtype is not None else torch.float64)
         if not isinstance(x, (np.ndarray, np.generic)):
-            shared = torch.utils.dlpack.from_dlpack(x)
+            try:
+                shared = torch.utils.dlpack.from_dlpack(x)
+            except BufferError as error:
+                if width(str(x.dtype)) > 8:
+                    raise
+                raise unsupported_dtype(str(x.dtype), "PyTorch", SUPPORTED) from error
             return shared.clone() if copy else shared
         array = np.asarray(x)
         name = dtype_name(array.dtype)
-        if name == "bfloat16":
-            return torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16)
+        if (named := DTYPES.get(name)) in EXTENDED:
+            return torch.from_numpy(np.array(array).view(f"i{array.itemsize}")).view(named)
         if name not in DTYPES or array.dtype.kind not in "fciub":
             raise unsupported_dtype(name, "PyTorch", SUPPORTED)
         flags, least = array.flags, min(array.strides, default=1)
@@ -230,6 +241,8 @@ def _is_shareable(example: Any) -> bool:
 
 
 def _dense_as_it_is(x: torch.Tensor, taken: set[int]) -> torch.Tensor:
+    if x.is_inference() and type(x) is torch.Tensor:  # torch does not record what meets one; a module keeps its parameters
+        x = x.clone()
     try:
         taken.add(_address(_storage(x)))
     except RuntimeError:
@@ -265,7 +278,7 @@ def _own(x: torch.Tensor, taken: set[int]) -> Any:
 
 def _own_numbers(x: torch.Tensor, taken: set[int]) -> Any:
     """As `_own`, for NumPy, which calls only what is in C's order or Fortran's dense."""
-    if not x.is_cpu or x.dtype is torch.bfloat16:
+    if not x.is_cpu or x.dtype in EXTENDED:
         return None
     own = _own(x if x.is_contiguous() else x.contiguous(), taken)
     return None if own is None else own.numpy()
@@ -306,7 +319,7 @@ def _require_dense(x: torch.Tensor) -> None:
     if x.is_nested:
         raise ConversionError(
             "A torch tensor is nested, so it has no shape. Pass the list of its parts, list(x.unbind()), or "
-            "torch.nested.to_padded_tensor(x, 0.0), or wrap it in Constant(...)."
+            "torch.nested.to_padded_tensor(x, 0.0). AutoTorch() takes it in a Constant(...)."
         )
     require_right(x)
     if is_distributed(x) and not is_dtensor(x):
@@ -315,7 +328,9 @@ def _require_dense(x: torch.Tensor) -> None:
             f"(torch.distributed.tensor.distribute_tensor), whose gradients are global here, or wrap it in Constant(...)."
         )
     if x.layout is not torch.strided:
-        raise ConversionError(f"A torch tensor has layout {x.layout}; pass x.to_dense(), or wrap it in Constant(...).")
+        raise ConversionError(
+            f"A torch tensor has layout {x.layout}; pass x.to_dense(). AutoTorch() takes it in a Constant(...)."
+        )
 
 
 def _is_dense(x: torch.Tensor) -> bool:

@@ -31,6 +31,11 @@ NOTES = [
         "there, or decorate f with adinterface.numpy_function.",
     ),
     Note(
+        OverflowError,
+        "int too big to convert|negative int to unsigned",
+        "A Python int of more than 64 bits met a tensor. Pass a float, Constant(float(n)).",
+    ),
+    Note(
         RuntimeError,
         OTHER_DTYPE,
         "torch does not convert data to the dtype of parameters. Convert it before the call, x.to(weight.dtype) or "

@@ -12,7 +12,7 @@ from ..contract.backend import Arrays, Backend
 from ..contract.errors import ConversionError, TreeError
 from ..contract.library import NUMPY, PYTHON, Library, kind, width
 from ..contract.nodes import NodeType
-from ..tree import DIFFERENTIATED, Constant, Matcher, Node, Structure, handler_of, stood_for
+from ..tree import DIFFERENTIATED, Constant, Matcher, Node, Structure, handler_of, refuse_endless, stood_for
 from .call import Call
 from .messages import describe
 from .plan import Plan
@@ -99,7 +99,7 @@ class NativeMatch(Matcher):
         handler = handler_of(given, scan=False)
         numbers = False
         if isinstance(handler, NodeType) and type(given) in (list, tuple):
-            given, handler = _numbers(given), NUMPY
+            given, handler = _numbers(given, path), NUMPY
             numbers = True
         if not isinstance(handler, Library):
             shape = library.shape(array)
@@ -146,10 +146,14 @@ class NativeMatch(Matcher):
             raise TreeError(f"{path} must have dtype {expected}, not {dtype}, which would be narrowed.")
 
 
-def _numbers(given: Any) -> np.ndarray[Any, Any]:
+def _numbers(given: Any, path: str) -> np.ndarray[Any, Any]:
     """Nested lists of numbers as an array; None among them is zero."""
 
     def filled(item: Any) -> Any:
         return [filled(entry) for entry in item] if isinstance(item, (list, tuple)) else 0.0 if item is None else item
 
-    return np.asarray(filled(given))
+    try:
+        return np.asarray(filled(given))
+    except RecursionError:
+        refuse_endless(path, given)
+        raise

@@ -23,7 +23,6 @@ from ..tree import (
     Structure,
     flatten,
     handler_of,
-    refuse_endless,
     stood_for,
 )
 from .messages import describe, require_function
@@ -149,9 +148,6 @@ def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         return _split(plan, output, result)
     except NotDifferentiableError as error:  # NumPy made an array of objects of the engine's arrays
         annotate(plan, error)
-        raise
-    except RecursionError:
-        refuse_endless([("the result of f", result)])
         raise
 
 

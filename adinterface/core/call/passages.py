@@ -12,7 +12,7 @@ import numpy as np
 from ..contract.auto import BUILT_IN
 from ..contract.backend import Backend
 from ..contract.errors import ConversionError
-from ..contract.library import NUMPY, PYTHON, Enter, Leave, LeaveAll, Library, as_it_is, complex_of
+from ..contract.library import NUMPY, PYTHON, Enter, Leave, LeaveAll, Library, as_it_is, complex_of, width
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
 _PLAIN = frozenset(
@@ -42,6 +42,8 @@ def entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, c
     assert source is not None
     if slot.holder is not None:
         return _entering_held(backend, slot, example)
+    if slot.dtype == "int" and dtype is not None:
+        return _of_int(entering(backend, slot._replace(dtype="float"), 0.0, dtype, copy=copy), dtype)
     copy = copy and source.mutable  # other arrays cannot be written to
     if backend.device is None and (source is PYTHON or (not copy and dtype in (None, slot.dtype))):
         own = NUMPY if source is PYTHON else source
@@ -62,6 +64,22 @@ def entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, c
         return target.asarray(target.foreign(value, source), dtype=dtype, like=backend.device, copy=copy)
 
     return _noting(target, converted)
+
+
+def _of_int(enter: Enter, dtype: str) -> Enter:
+    """The conversion of a promoted int of any size, which engines take up to 64 bits."""
+    number: Any = float if width(dtype) <= 64 else int
+
+    def entered(value: Any, taken: set[int]) -> Any:
+        try:
+            return enter(number(value), taken)
+        except OverflowError:
+            raise ConversionError(
+                f"An integer argument has {value.bit_length():,} bits, too many for a float, as which it would be "
+                f"differentiated. Wrap it in Constant(...)."
+            ) from None
+
+    return entered
 
 
 def _entering_held(backend: Backend, slot: Slot, example: Any) -> Enter:
@@ -158,7 +176,8 @@ def entering_compiled(backend: Backend, slot: Slot, example: Any, dtype: str | N
     source = slot.library
     if source is PYTHON and dtype is not None:
         number = np.dtype(dtype).type
-        return lambda value, taken: number(value)
+        convert: Enter = lambda value, taken: number(value)
+        return _of_int(convert, dtype) if slot.dtype == "int" else convert
     plain = type(example) is np.ndarray and slot.dtype in _PLAIN and example.dtype.isnative and slot.holder is None
     if plain and backend.device is None and (dtype is None or dtype == slot.dtype) and not narrowed:
         return _copied if copy else as_it_is

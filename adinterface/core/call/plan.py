@@ -47,7 +47,6 @@ from ..tree import (
     flatten_argument,
     handler_of,
     is_promoted,
-    refuse_endless,
 )
 from .messages import nothing_differentiable
 from .passages import (
@@ -141,7 +140,7 @@ class Plan:
             flat.append(self._flatten(i, arg, leaves))
             if any(leaf.differentiated for leaf in leaves[before:]):
                 self.active_arguments.append(i)
-        words = {name: flatten(Constant(value), leaves, lambda: "a keyword") for name, value in kwargs.items()}
+        words = {name: flatten(Constant(value), leaves, lambda name=name: name) for name, value in kwargs.items()}  # type: ignore[misc]
         remaining = iter(leaves)
         slots: list[Slot] = []
         values: list[Any] = []
@@ -429,21 +428,14 @@ class Plans:
         try:
             signature = Signature(args, kwargs)
         except (Unkeyed, AdinterfaceError, RecursionError):
-            plan = self._plan(args, kwargs)  # which raises the error, with its path
+            plan = self._make(args, kwargs)  # which raises the error, with its path
             return plan, plan.values, None
         known = self._known.get(signature.key)
         if known is None:
-            known = self._plan(args, kwargs)
+            known = self._make(args, kwargs)
             known.keep(args)
             self._known.add(signature.key, known)
         return known, signature.values, signature
-
-    def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
-        try:
-            return self._make(args, kwargs)
-        except RecursionError:
-            refuse_endless([*[(f"args[{i}]", arg) for i, arg in enumerate(args)], *kwargs.items()])
-            raise
 
 
 __all__ = ["Plan", "Plans"]

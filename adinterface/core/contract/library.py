@@ -112,6 +112,8 @@ def widest(dtypes: Iterable[str]) -> str:
             dtype = {32: "float32", 64: "float64"}.get(width(dtype), np.dtype(np.longdouble).name)
         elif kind_ != "real":
             continue
+        elif width(dtype) < 16:
+            dtype = "float32"  # engines do not promote to so few bits
         if best is None or width(dtype) > width(best):
             best = dtype
         elif width(dtype) == width(best) and dtype != best:
@@ -358,9 +360,10 @@ class Library(LibraryShortcuts, ABC):
 
 def unsupported_dtype(dtype: str, engine: str, supported: Iterable[str]) -> PrecisionError:
     """The error for a dtype that an engine lacks."""
+    other = ", or use AutoFiniteDifferences(), which keeps every dtype" if width(dtype) > 8 else ""
     return PrecisionError(
         f"{engine} has no {dtype}, and nothing is narrowed silently. Convert the leaf yourself to one of "
-        f"{', '.join(supported)}, or use AutoFiniteDifferences(), which keeps every dtype."
+        f"{', '.join(supported)}{other}."
     )
 
 

@@ -65,7 +65,7 @@ def prepare(
     if prepared._operation.stores:
         args = tuple([arg.value if type(arg) is Duplicated else arg for arg in args])
     plan, values, signature = prepared._operation.plans.find(args, kwargs)
-    if not plan.held:  # a cached specialization would keep an object alive that holds its parameters
+    if not plan.held and signature is not None:  # it would keep a module alive; and a nested tensor has no shape
         prepared._example = late.Example(example_args, kwargs)
     if not plan.stateful:
         prepared._specialization(plan, values, signature)  # the engine compiles at the first call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,23 @@ from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
 _DEEP = 100
 
 
-def flatten(
-    value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: Any = None, fixed: bool = False, thaws: bool = False
-) -> Structure:
+def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, thaws: bool = False) -> Structure:
     """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
 
-    `path` is called only for an error message. fixed: whether the tree is inside a node that treats Python numbers as
-    structure. thaws: whether to include what a held container has frozen as one, as in a gradient.
+    `path` is called only for an error message. thaws: whether to include what a held container has frozen as one, as in a
+    gradient. Raises TreeError for a tree that contains itself, or is nested too deep.
     """
+    try:
+        return _flatten(value, leaves, path, thaws)
+    except RecursionError:
+        refuse_endless(path() or "the tree", value)
+        raise
+
+
+def _flatten(
+    value: Any, leaves: list[Leaf], path: Callable[[], str], thaws: bool, holder: Any = None, fixed: bool = False
+) -> Structure:
+    """fixed: whether the tree is inside a node that treats Python numbers as structure."""
     if type(value) is Constant:
         return Node(CONSTANT, None, (_flatten_constant(value.value, leaves, path, holder),), Constant)
     handler = HANDLERS.get(type(value))
@@ -43,7 +52,7 @@ def flatten(
         if thaws and handler.held and all(type(child) is Constant for child in children):
             children = [child.value for child in children]
         parts = [
-            flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder, fixed=fixed, thaws=thaws)
+            _flatten(child, leaves, _child_path(path, handler, data, children, i), thaws, holder, fixed)
             for i, child in enumerate(children)
         ]
         return Node(handler, data, (*itself, *parts), type(value))
@@ -67,41 +76,40 @@ def flatten_argument(arg: Any, leaves: list[Leaf], path: str) -> Structure:
     return flatten(arg, leaves, lambda: path)
 
 
-def refuse_endless(roots: Iterable[tuple[str, Any]]) -> None:
+def refuse_endless(path: str, root: Any) -> None:
     """After a RecursionError: raise TreeError for a value that contains itself, or is nested too deep for Python."""
-    for path, root in roots:
-        depth = 0
-        above: dict[int, str] = {}  # the nodes between the root and this one, with the key of each
-        done: set[int] = set()
-        stack: list[tuple[Any, str, bool]] = [(root, path, True)]
-        while stack:
-            value, key, enters = stack.pop()
-            if not enters:
-                del above[id(value)]
-                done.add(id(value))
-                continue
-            if type(value) is Constant:
-                value = value.value
-            if id(value) in above:
-                keys = list(above)
-                first = "".join([above[k] for k in keys[: keys.index(id(value)) + 1]])
-                raise TreeError(
-                    f"{''.join(above.values())}{key} is {first} itself, so there is no end to it. Leave such a reference out, "
-                    f"or hold a weakref.ref."
-                )
-            handler = handler_of(value, scan=False)
-            if id(value) in done or not isinstance(handler, NodeType):
-                continue
-            above[id(value)] = key
-            depth = max(depth, len(above))
-            stack.append((value, key, False))
-            children, data = handler.flatten(value)
-            stack.extend([(child, name, True) for child, name in zip(children, handler.paths(data, len(children)))])
-        if depth > _DEEP:
+    depth = 0
+    above: dict[int, str] = {}  # the nodes between the root and this one, with the key of each
+    done: set[int] = set()
+    stack: list[tuple[Any, str, bool]] = [(root, path, True)]
+    while stack:
+        value, key, enters = stack.pop()
+        if not enters:
+            del above[id(value)]
+            done.add(id(value))
+            continue
+        if type(value) is Constant:
+            value = value.value
+        if id(value) in above:
+            keys = list(above)
+            first = "".join([above[k] for k in keys[: keys.index(id(value)) + 1]])
             raise TreeError(
-                f"{path} is nested {depth:,} levels deep, deeper than Python's recursion limit lets it be taken apart. Put its "
-                f"levels one after another into a list."
+                f"{''.join(above.values())}{key} is {first} itself, so there is no end to it. Leave such a reference out, "
+                f"or hold a weakref.ref."
             )
+        handler = handler_of(value, scan=False)
+        if id(value) in done or not isinstance(handler, NodeType):
+            continue
+        above[id(value)] = key
+        depth = max(depth, len(above))
+        stack.append((value, key, False))
+        children, data = handler.flatten(value)
+        stack.extend([(child, name, True) for child, name in zip(children, handler.paths(data, len(children)))])
+    if depth > _DEEP:
+        raise TreeError(
+            f"{path} is nested {depth:,} levels deep, deeper than Python's recursion limit lets it be taken apart. Put its "
+            f"levels one after another into a list."
+        )
 
 
 def holder_of(node_type: NodeType, value: Any, children: Sequence[Any]) -> list[Holder]:

@@ -33,9 +33,11 @@ from adinterface import (
     prepare,
     pullback,
     register_node,
+    tree,
     value_and_gradient,
 )
 from adinterface.core.tree import containers, recognition
+from adinterface.fit import minimize
 from adinterface.tools import check_neutral
 from adinterface.tools.facts import operations
 
@@ -86,6 +88,36 @@ def test_a_tree_that_holds_itself_is_an_error_that_names_the_place(name, backend
         gradient(lambda x, k: x, backend, 1.0, k=value)
     with pytest.raises(TreeError, match=r"^the result of f.* is the result of f.* itself"):
         pullback(lambda x: [x, value], backend, 1.0)
+    back = pullback(lambda x: [x, x], backend, X).back
+    row = [X]
+    row.append(row)
+    with pytest.raises(TreeError, match=r"^cotangent\[1\]\[1\] is cotangent\[1\] itself, so there is no end"):
+        back(row)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda value: tree.map(abs, value),
+        lambda value: tree.norm(value),
+        lambda value: tree.zeros_like(value),
+        lambda value: tree.ravel(value),
+        lambda value: minimize(len, AutoTorch(), value),
+    ],
+    ids=["map", "norm", "zeros_like", "ravel", "minimize"],
+)
+def test_a_function_on_trees_names_the_place_where_a_tree_holds_itself(call):
+    for value, words in _knots().values():
+        message = f"^{re.escape(words.replace('args[0]', 'the tree'))}, so there is no end to it\\."
+        with pytest.raises(TreeError, match=message):
+            call(value)
+
+
+def test_compare_reports_a_constant_that_holds_itself():
+    row = [X]
+    row.append(row)
+    report = compare(gradient, lambda x, c: x, [AutoTorch(), AutoJax()], 1.0, Constant(row))
+    assert [type(measured.error) for measured in report.backends] == [TreeError, TreeError]
 
 
 def test_a_tree_that_is_too_deep_is_an_error_that_says_so():

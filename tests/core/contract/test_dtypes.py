@@ -21,6 +21,7 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     Constant,
+    ConversionError,
     NotDifferentiableError,
     PrecisionError,
     SecondOrder,
@@ -32,6 +33,7 @@ from adinterface import (
     hvp,
     jacobian,
     linearize,
+    prepare,
     pullback,
     pushforward,
     second_derivative,
@@ -559,6 +561,52 @@ def test_differences_of_a_bfloat16_numpy_leaf_give_a_tangent_in_bfloat16():
     x = np.array([0.5, 1.5], ml_dtypes.bfloat16)
     pushed = pushforward(lambda x: x * x, AutoFiniteDifferences(), (x,), (x,))
     assert pushed.tangent.dtype == x.dtype
+
+
+def _in_float32(x):
+    return x.to(torch.float32) if isinstance(x, torch.Tensor) else x.astype("float32")
+
+
+_EIGHT_BITS = {
+    "numpy": np.array([0.5, 1.5], ml_dtypes.float8_e4m3fn),
+    "jax": jnp.array([0.5, 1.5], "float8_e4m3fn"),
+    "torch": torch.tensor([0.5, 1.5]).to(torch.float8_e4m3fn),
+}
+
+
+@each_backend
+@pytest.mark.parametrize("library", _EIGHT_BITS)
+def test_floats_of_eight_bits_are_kept_or_refused(library, backend):
+    x = _EIGHT_BITS[library]
+    square = lambda x: (_in_float32(x) ** 2).sum()
+    scaled = lambda y, x: y * float(square(x)) if type(backend) is not AutoJax else y * square(x)
+    if type(backend) in (AutoJax, AutoTorch):
+        for found in (gradient(square, backend, x)[0], prepare(gradient, square, backend, x)(x)[0]):
+            assert type(found) is type(x)
+            assert found.dtype == x.dtype
+            np.testing.assert_array_equal(np.asarray(_in_float32(found)), [1.0, 3.0])
+    else:
+        message = "(autograd has no float8_e4m3fn, .*clongdouble|an argument of dtype float8_e4m3fn has too few digits .*)\\.$"
+        with pytest.raises(PrecisionError, match=message):
+            gradient(square, backend, x)
+    if type(backend) is AutoAutograd:
+        with pytest.raises(PrecisionError, match="autograd has no float8_e4m3fn"):
+            gradient(scaled, backend, 2.0, Constant(x))
+    else:
+        np.testing.assert_allclose(gradient(scaled, backend, 2.0, Constant(x))[0], 2.5, rtol=1e-6)
+
+
+@pytest.mark.parametrize("x", [np.zeros(2, ml_dtypes.float8_e3m4), jnp.zeros(2, "float4_e2m1fn")], ids=["numpy", "jax"])
+def test_floats_that_torch_lacks_are_named(x):
+    with pytest.raises(PrecisionError, match=r"^PyTorch has no float\d_e\dm\d\w*, .*, complex128\.$"):
+        gradient(lambda x, c: x, AutoTorch(), 1.0, Constant(x))
+
+
+def test_floats_that_numpy_lacks_are_named():
+    x = torch.zeros(2, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
+    assert gradient(lambda x, c: x, AutoTorch(), 1.0, Constant(x)) == (1.0, None)
+    with pytest.raises(ConversionError, match=r"^NumPy has no float4_e2m1fn_x2, so only AutoTorch\(\) takes such a tensor"):
+        gradient(lambda x, c: x, AutoJax(), 1.0, Constant(x))
 
 
 def test_differences_of_a_torch_bfloat16_leaf_beside_a_python_float_name_the_remedy():

@@ -715,6 +715,36 @@ def test_labels_that_were_promoted_are_noted(auto):
     assert gradient(loss, auto, logits, Constant(labels))[1] is None
 
 
+@each_backend
+def test_an_integer_argument_of_any_size_is_a_float_or_an_error_that_names_it(backend):
+    f = lambda n, x: n * x
+    for call in (lambda n: gradient(f, backend, n, 2.0), lambda n: prepare(gradient, f, backend, 3, 2.0)(n, 2.0)):
+        found = call(2**70)
+        assert list(map(type, found)) == [float, float]
+        np.testing.assert_allclose(found, [2.0, 2.0**70], rtol=1e-6)
+        with raises(
+            ConversionError,
+            "An integer argument has 1,329 bits, too many for a float, as which it would be differentiated. Wrap it in "
+            "Constant(...).",
+        ):
+            call(10**400)
+    assert gradient(lambda n, x: x * (n // 10**400), backend, Constant(10**400), 2.0) == (None, pytest.approx(1.0))
+
+
+@pytest.mark.parametrize("engine", ["jax", "torch"])
+@pytest.mark.parametrize("n", [2**70, -(2**70)])
+def test_an_integer_that_an_engine_cannot_take_is_noted(n, engine):
+    with pytest.raises(OverflowError) as caught:
+        gradient(lambda x, n: (x * n).sum(), ENGINES[engine], X, Constant(n))
+    assert notes_of(caught.value) == [
+        {
+            "jax": "A Python int met a JAX array whose integers are narrower. Pass a float, Constant(float(n)).",
+            "torch": "A Python int of more than 64 bits met a tensor. Pass a float, Constant(float(n)).",
+        }[engine]
+    ]
+    np.testing.assert_allclose(gradient(lambda x, n: (x * n).sum(), ENGINES[engine], X, Constant(float(n)))[0], float(n))
+
+
 _NAMESPACE = (
     "Take the functions from the array: xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with "
     "adinterface.numpy_function, and every function whose arguments f captures."
@@ -1046,7 +1076,8 @@ def _sparse(layout):
 @pytest.mark.parametrize("layout", ["sparse_coo", "sparse_csr"])
 @pytest.mark.parametrize("place", [lambda x: x, lambda x: {"k": [x]}], ids=["argument", "tree"])
 def test_a_sparse_tensor_is_an_error_that_names_the_remedy(place, layout, backend):
-    message = f"A torch tensor has layout torch.{layout}; pass x.to_dense(), or wrap it in Constant(...)."
+    message = f"A torch tensor has layout torch.{layout}; pass x.to_dense(). AutoTorch() takes it in a Constant(...)."
+    gradient(lambda x: (x * x).sum(), backend, torch.eye(2, dtype=torch.float64))  # another plan than that of a dense one
     with raises(ConversionError, message):
         gradient(lambda *args: 1.0, backend, place(_sparse(layout)))
 
@@ -1055,14 +1086,25 @@ def test_a_sparse_tensor_is_an_error_that_names_the_remedy(place, layout, backen
 @pytest.mark.parametrize("backend", [AutoTorch(), AutoFiniteDifferences()], ids=["torch", "finite"])
 def test_a_sparse_tensor_may_be_a_constant_as_the_message_says(backend, layout):
     x = torch.tensor([1.0, 2.0], dtype=torch.float64)
-    none, found = gradient(lambda a, x: (a.to_dense() @ x).sum(), backend, Constant(_sparse(layout)), x)
-    assert none is None
-    torch.testing.assert_close(found, torch.ones_like(x), rtol=1e-7, atol=0)
+    f = lambda a, x: (a.to_dense() @ x).sum()
+    fast = prepare(gradient, f, backend, Constant(torch.eye(2, dtype=torch.float64)), x)
+    for call in (lambda a: gradient(f, backend, a, x), lambda a: fast(a, x)):
+        for constant in (torch.eye(2, dtype=torch.float64), _sparse(layout)):
+            none, found = call(Constant(constant))
+            assert none is None
+            torch.testing.assert_close(found, torch.ones_like(x), rtol=1e-7, atol=0)
+
+
+@pytest.mark.parametrize("kept", [_sparse("sparse_coo"), torch.eye(2).to_mkldnn()], ids=["sparse", "mkldnn"])
+@pytest.mark.parametrize("backend", [JAX, AUTOGRAD], ids=["jax", "autograd"])
+def test_a_constant_that_another_engine_cannot_take_names_the_remedy(backend, kept):
+    with pytest.raises(ConversionError, match=r"pass x\.to_dense\(\)\. AutoTorch\(\) takes it in a Constant\(\.\.\.\)\.$"):
+        gradient(lambda x, c: x * x, backend, 2.0, Constant(kept))
 
 
 _NESTED = (
     "A torch tensor is nested, so it has no shape. Pass the list of its parts, list(x.unbind()), or "
-    "torch.nested.to_padded_tensor(x, 0.0), or wrap it in Constant(...)."
+    "torch.nested.to_padded_tensor(x, 0.0). AutoTorch() takes it in a Constant(...)."
 )
 
 
@@ -1085,8 +1127,10 @@ def test_a_nested_tensor_is_an_error_that_names_the_remedy(place, layout, backen
 def test_a_nested_tensor_may_be_a_constant_or_a_list_as_the_message_says(backend, layout):
     nested, scale = _nested(layout), torch.tensor(2.0)
     f = lambda parts, scale: sum([part.sum() for part in parts]) * scale
-    none, found = gradient(lambda x, scale: f(x.unbind(), scale), backend, Constant(nested), scale)
+    g = lambda x, scale: f(x.unbind(), scale)
+    none, found = gradient(g, backend, Constant(nested), scale)
     assert none is None
+    assert_tree(prepare(gradient, g, backend, Constant(nested), scale)(Constant(nested), scale)[1], found)
     torch.testing.assert_close(found, torch.tensor(5.0), rtol=1e-3, atol=0)
     parts, found = gradient(f, backend, list(nested.unbind()), scale)
     torch.testing.assert_close(parts, [torch.full((2,), 2.0), torch.full((3,), 2.0)], rtol=1e-3, atol=0)

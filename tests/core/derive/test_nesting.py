@@ -326,6 +326,29 @@ def test_without_gradients_a_leaf_inside_a_graph_gives_a_detached_result(mode):
     assert_numbers(result, WAVE[1](2 * X))
 
 
+@pytest.mark.parametrize("mode", [None, "forward"])
+@pytest.mark.parametrize("kind", ["NumPy", "tensor", "tensor made before"])
+def test_constants_in_inference_mode_are_those_of_no_grad(kind, mode):
+    auto, f = AutoTorch(mode=mode), lambda x, c: (c * x * x).sum()
+    fast = prepare(gradient, f, auto, T, Constant(T))
+    with torch.inference_mode():
+        c = Constant(X if kind == "NumPy" else T * 1)
+        value, back = pullback(f, auto, T, c)
+        found = {
+            "gradient": gradient(f, auto, T, c)[0],
+            "keyword": gradient(f, auto, T, c=c.value)[0],
+            "prepared": fast(T, c)[0],
+            "back": back(value * 0 + 1)[0],
+            "hvp": hvp(f, auto, T, T, c),
+        }
+        assert torch.is_inference_mode_enabled()
+    if kind == "tensor made before":
+        found = {"gradient": gradient(f, auto, T, c)[0], "prepared": fast(T, c)[0]}
+    assert_numbers(pushforward(f, auto, (T, c), (T, None)).tangent, 2 * (X**3).sum())
+    for result in found.values():
+        assert_numbers(result, 2 * X**2)
+
+
 def test_a_leaf_outside_a_graph_gives_a_detached_result_unless_create_graph():
     parameter = T.clone().requires_grad_()
     assert not slope(wave, AutoTorch(), parameter).requires_grad

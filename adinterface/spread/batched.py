@@ -165,18 +165,23 @@ class Batched(Operation):
             plan = function.plan
             assert isinstance(plan, BatchedPlan)
             active, carried = [plan.each[n] for n in plan.active], [plan.each[n] for n in plan.carried]
+            # An engine looks whether shared arrays are in a graph.
+            passed = [
+                each or (k in plan.given and plan.slots[n].library is not None)
+                for k, (n, each) in enumerate(zip(plan.carried, carried))
+            ]
 
             def entry(*arrays: Any) -> Results:
                 own, rest = arrays[: len(leaves)], iter(arrays[len(leaves) :])
-                beside = [next(rest) if each else value for value, each in zip(function.carried, carried)]
+                beside = [next(rest) if each else value for value, each in zip(function.carried, passed)]
                 one = Function(plan, function.f, beside, function.output)
                 one.fresh = False  # shared values are used again for the next entry
                 return compute(one, own, tuple(rest))
 
-            stacks = [value for value, each in zip(function.carried, carried) if each]
-            each = (*active, *[True] * (len(stacks) + len(tangents)))
+            beside = [value for value, each in zip(function.carried, passed) if each]
+            each = (*active, *[each for each, taken in zip(carried, passed) if taken], *[True] * len(tangents))
             numbers = plan.inputs ** (2 if "hessian" in operation.forms else 1)
-            return for_each(backends, entry, (*leaves, *stacks, *tangents), each, numbers, self.randomness)
+            return for_each(backends, entry, (*leaves, *beside, *tangents), each, numbers, self.randomness)
 
         return entries
 

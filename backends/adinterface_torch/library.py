@@ -316,6 +316,12 @@ def _require_numbers(x: torch.Tensor) -> None:
 
 
 def _require_dense(x: torch.Tensor) -> None:
+    if is_wrapped(x) and peek() is None:
+        raise ConversionError(
+            "A torch tensor belongs to a transformation of torch.func (forward mode, vmap) in another thread, or to one that "
+            "has ended, so its derivative would be lost here. Call in the thread of the outer derivative, or take that in "
+            "reverse, with AutoTorch()."
+        )
     if x.is_nested:
         raise ConversionError(
             "A torch tensor is nested, so it has no shape. Pass the list of its parts, list(x.unbind()), or "

@@ -107,14 +107,15 @@ def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: 
 class _Back:
     """A pullback as a flat function of cotangents."""
 
-    __slots__ = ("_back",)
+    __slots__ = ("_back", "given")
 
     held: frozenset[int] = frozenset()
     fresh = False
-    given = ()
 
-    def __init__(self, back: Callable[[Arrays], Arrays]):
-        self._back = back
+    def __init__(self, pulled: Pullback):
+        self._back = pulled.back
+        #: The map is in the graphs in which the outputs are.
+        self.given: Arrays = pulled.outputs
 
     @property
     def alone(self) -> FlatFunction:
@@ -130,7 +131,7 @@ def transposed(backend: Backend, pulled: Pullback) -> Linearized:
     """The derivative as the adjoint of its adjoint: `back` is linear, so its pullback at any point is `push`."""
     # Not at zero: an engine's rule may leave out a product with zero.
     point = tuple([full_like(backend, output, 1.0) for output in pulled.outputs])
-    again = checked(backend, backend.pullback(_Back(pulled.back), point), point)
+    again = checked(backend, backend.pullback(_Back(pulled), point), point)
     return Linearized(pulled.outputs, pulled.aux, again.back, again.back_stacked)
 
 

@@ -1,0 +1,270 @@
+"""What a call is given: a Constant is constant whatever it shares; outer derivatives and graphs reach all of it."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+from backends_table import ENGINES, assert_numbers, each_backend, each_engine, rtol_of
+
+from adinterface import (
+    AutoTorch,
+    Constant,
+    ConversionError,
+    Each,
+    SecondOrder,
+    array_namespace,
+    batched,
+    derivative,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    prepare,
+    pullback,
+    pushforward,
+    value_and_gradient,
+)
+
+X = np.array([1.0, 0.0, 3.0])
+V = np.array([0.5, 2.0, -1.0])
+
+
+def total(x):
+    return array_namespace(x).sum(x)
+
+
+def product(x, c):
+    return total(x["w"] ** 2 * c["w"])
+
+
+def of_keyword(x, *, c):
+    return product(x, c)
+
+
+# 1. A Constant is constant, whatever it shares ------------------------------------------------------------------------
+
+
+@each_backend
+@pytest.mark.parametrize("prepared", [False, True], ids=["plain", "prepared"])
+def test_the_same_object_as_argument_and_as_constant(backend, prepared):
+    model, expected = {"w": X.copy()}, {"w": 2 * X * X}
+    for f, args, kwargs in ((product, (model, Constant(model)), {}), (of_keyword, (model,), {"c": model})):
+        call = prepare(gradient, f, backend, *args, **kwargs) if prepared else None
+        found = gradient(f, backend, *args, **kwargs) if call is None else call(*args, **kwargs)
+        assert_numbers(found[0]["w"], expected["w"], rtol_of(backend))
+    second = hvp(product, backend, model, {"w": V}, Constant(model))
+    assert_numbers(second["w"], 2 * X * V, 1e-5)
+    rows = jacobian(lambda x, c: x * c, backend, X, Constant(X))[0]
+    assert_numbers(rows, np.diag(X), rtol_of(backend))
+    pushed = pushforward(lambda x, c: x * c, backend, (X, Constant(X)), (V, None)).tangent
+    assert_numbers(pushed, X * V, rtol_of(backend))
+
+
+@pytest.mark.parametrize("mode", [None, "forward", "reverse"])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_tensor_that_requires_grad_as_argument_and_as_constant(mode, create_graph):
+    backend = AutoTorch(mode=mode, create_graph=create_graph)
+    w = torch.tensor(X, requires_grad=True)
+    views = (w, w[:], w * 1.0, torch.nn.Parameter(w.detach()))
+    for shared in views:
+        assert_numbers(gradient(lambda x, c: (x**2 * c).sum(), backend, w, Constant(shared))[0], 2 * X * X)
+        assert_numbers(linearize(lambda x, c: x * c, backend, w, Constant(shared)).push(torch.tensor(V), None), X * V)
+
+
+# 2. Outer derivatives reach all that a call is given ------------------------------------------------------------------
+
+
+@each_engine
+def test_outer_derivatives_reach_constants_keywords_and_directions(backend):
+    def inner(x):
+        both = gradient(lambda y, c: total(y**2 * c), backend, x, Constant(x**2))[0]  # 2 x^3
+        word = gradient(lambda y, *, c: total(y**2 * c), backend, x, c=x)[0]  # 2 x^2
+        pushed = pushforward(lambda y, c: y**2 * c, backend, (x, Constant(x)), (x, None)).tangent  # 2 x^3
+        product = hvp(lambda y, c: total(y**3 * c), backend, x, x**2, Constant(x))  # 6 x^4
+        return total(both + word + pushed + product)
+
+    assert_numbers(gradient(inner, backend, X)[0], 12 * X**2 + 4 * X + 24 * X**3)
+
+
+@each_engine
+@pytest.mark.parametrize("stacked", [False, True], ids=["one", "stacked"])
+def test_back_and_push_made_outside_are_differentiated(backend, stacked):
+    """Gauss-Newton: the matrix is constant, what it is applied to is not."""
+    _, back = pullback(lambda x: x**3, backend, X)
+    _, push = linearize(lambda x: x**3, backend, X)
+    slopes = 3 * X**2
+
+    def quadratic(apply):
+        def f(v):
+            if not stacked:
+                result = apply(v)
+                return total((result[0] if apply is back else result) * v)
+            result = apply.stacked(v[None, :])
+            return total((result[0] if apply is back else result)[0, :] * v)
+
+        return f
+
+    for apply in (back, push):
+        assert_numbers(gradient(quadratic(apply), backend, V)[0], 2 * slopes * V)
+        assert_numbers(hessian(quadratic(apply), backend, V), np.diag(2 * slopes))
+
+
+@pytest.mark.parametrize("outer", [AutoTorch(), AutoTorch(mode="forward"), None], ids=["reverse", "forward", "torch.func"])
+@pytest.mark.parametrize("mode", [None, "forward", "reverse"])
+def test_back_and_push_of_torch_in_each_mode(outer, mode):
+    x = torch.tensor(X)
+    _, back = pullback(lambda x: x**3, AutoTorch(), x)
+    _, push = linearize(lambda x: x**3, AutoTorch(mode=mode), x)
+    for f in (lambda v: (back(v)[0] * v).sum(), lambda v: (push(v) * v).sum()):
+        found = torch.func.grad(f)(torch.tensor(V)) if outer is None else gradient(f, outer, torch.tensor(V))[0]
+        assert_numbers(found, 6 * X**2 * V)
+
+
+def test_back_keeps_the_graph_of_its_cotangent_alone():
+    v = torch.tensor(V, requires_grad=True)
+    for maker in (pullback, linearize):
+        _, apply = maker(lambda x: x**3, AutoTorch(), torch.tensor(X))
+        results = [apply(v), apply(v * 2)]
+        plain, kept = [x[0] if isinstance(x, tuple) else x for x in results]
+        assert not plain.requires_grad
+        kept.sum().backward()
+        assert_numbers(v.grad, 6 * X**2)
+        v.grad = None
+
+
+@pytest.mark.parametrize("mode", [None, "forward", "reverse"])
+@pytest.mark.parametrize("place", ["argument", "Constant", "keyword", "module"])
+def test_a_result_stays_in_the_graph_of_what_is_given(mode, place):
+    """In torch: with a grad_fn it is kept; a leaf that requires grad is kept with create_graph; else it is detached."""
+    w = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    x = torch.tensor(X)
+
+    def results(backend, weight):
+        def f(x, c=1.0):
+            return (x**2 * (c.weight if isinstance(c, torch.nn.Module) else c)).sum()
+
+        if place == "module":
+            module = torch.nn.Module()
+            module._parameters["weight"] = weight
+            weight = module
+        args, kwargs = {
+            "argument": ((weight, Constant(x**2)), {}),
+            "Constant": ((x, Constant(weight)), {}),
+            "keyword": ((x,), {"c": weight}),
+            "module": ((x, Constant(weight)), {}),
+        }[place]
+        f = (lambda w, c: (w**3 * c).sum()) if place == "argument" else f
+        yield gradient(f, backend, *args, **kwargs)[0]
+        yield from value_and_gradient(f, backend, *args, **kwargs)[:1]
+        value, back = pullback(f, backend, *args, **kwargs)
+        yield from (value, back(1.0)[0])
+        ones = [torch.ones_like(arg) if isinstance(arg, torch.Tensor) else None for arg in args]
+        value, push = linearize(f, backend, *args, **kwargs)
+        yield from (value, push(*ones))
+        yield from pushforward(f, backend, args, tuple(ones), **kwargs)
+        yield jacobian(f, backend, *args, **kwargs)[0]
+
+    plain, kept = AutoTorch(mode=mode), AutoTorch(mode=mode, create_graph=True)
+    for result in results(plain, w):
+        assert not result.requires_grad
+    slopes = []
+    for backend, weight in ((plain, w * 1.0), (kept, w)):
+        slopes.append([torch.autograd.grad(result.sum(), w, retain_graph=True)[0] for result in results(backend, weight)])
+    for found, other in zip(*slopes, strict=True):
+        assert found != 0.0
+        assert_numbers(found, other)
+
+
+def test_batched_stays_in_the_graph_of_a_constant():
+    w, x = torch.tensor(2.0, dtype=torch.float64, requires_grad=True), torch.tensor(X)
+
+    def call(c):
+        return batched(gradient, lambda x, c: x**2 * c, AutoTorch(), Each(x), Constant(c))[0]
+
+    assert not call(w).requires_grad
+    call(w * 1.0).sum().backward()
+    assert_numbers(w.grad, 2 * X.sum())
+    module = torch.nn.Linear(1, 1).double()
+    assert not batched(gradient, lambda x, m: m(x[None])[0], AutoTorch(), Each(x), Constant(module))[0].requires_grad
+
+
+def test_second_order_with_constants_in_a_graph():
+    w, x = torch.tensor(2.0, dtype=torch.float64, requires_grad=True), torch.tensor(X)
+    for backend in (AutoTorch(), SecondOrder(AutoTorch(mode="forward"), AutoTorch())):
+        for result in (
+            hvp(lambda x, c: (x**3 * c).sum(), backend, x, x, Constant(w * 1.0)),
+            hvp(lambda x: (x**3).sum(), backend, x, x * (w * 0.5)) * 2,
+            hessian(lambda x, c: (x**3 * c).sum(), backend, x, Constant(w * 1.0)) @ x,
+        ):
+            assert_numbers(torch.autograd.grad(result.sum(), w)[0], 6 * (X**2).sum())
+
+
+# Threads that f starts ------------------------------------------------------------------------------------------------
+
+
+def in_thread(compute):
+    results = []
+    thread = threading.Thread(target=lambda: results.append(compute()))
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+def in_pool(compute):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(compute).result()
+
+
+@pytest.mark.parametrize("elsewhere", [in_thread, in_pool])
+@pytest.mark.parametrize("mode", [None, "forward"])
+def test_a_call_in_a_thread_that_f_starts_stays_in_the_graph_of_f(elsewhere, mode):
+    inner, x, ones = AutoTorch(mode=mode), torch.tensor(X), torch.ones(3, dtype=torch.float64)
+    cube = {
+        "given": lambda y: gradient(lambda z: (z**3).sum(), inner, y)[0],
+        "derived": lambda y: gradient(lambda z: (z**3).sum(), inner, y * 1.0)[0],
+        "captured": lambda y: gradient(lambda z: (z * y**2).sum() * 3, inner, ones)[0],
+        "Constant": lambda y: gradient(lambda z, c: (z * c**2).sum() * 3, inner, ones, Constant(y))[0],
+        "direction": lambda y: pushforward(lambda z: z * 3, inner, (ones,), (y,)).tangent * y,
+        "cotangent": lambda y: pullback(lambda z: z * 3, inner, ones)[1](y)[0] * y,
+    }
+    for name, slope in cube.items():
+        found = gradient(lambda y, slope=slope: elsewhere(lambda: slope(y)).sum(), AutoTorch(), x)[0]
+        assert_numbers(found, 6 * X, path=name)
+
+
+def test_another_thread_that_records_does_not_change_results():
+    started, done = threading.Event(), threading.Event()
+
+    def f(x):
+        started.set()
+        done.wait(30)
+        return (x**2).sum()
+
+    thread = threading.Thread(target=lambda: gradient(f, AutoTorch(), torch.tensor(X)))
+    thread.start()
+    started.wait(30)
+    try:
+        module, x = torch.nn.Linear(3, 1).double(), torch.tensor(X)
+        results = gradient(lambda m, x: m(x).sum(), AutoTorch(), module, x)
+        assert not results[0].weight.requires_grad
+        assert not results[1].requires_grad
+        assert isinstance(gradient(lambda x, m: m(x).sum(), AutoTorch(), X, Constant(module))[0], np.ndarray)
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_a_tensor_of_forward_mode_in_another_thread_is_refused():
+    def f(x):
+        return in_pool(lambda: derivative(lambda y: y**3, ENGINES["torch"], x))
+
+    with pytest.raises(ConversionError) as caught:
+        derivative(f, AutoTorch(mode="forward"), torch.tensor(2.0))
+    assert str(caught.value) == (
+        "A torch tensor belongs to a transformation of torch.func (forward mode, vmap) in another thread, or to one that has "
+        "ended, so its derivative would be lost here. Call in the thread of the outer derivative, or take that in reverse, "
+        "with AutoTorch()."
+    )

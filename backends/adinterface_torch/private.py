@@ -84,7 +84,7 @@ def may_be_applied(function: type[torch.autograd.Function]) -> bool:
     Each node refers to its class, which has as many references as that of a function that was never applied, and one for each
     node. This takes 0.1 us, where a look for the node through the graph takes as long as a backward pass of a small f.
     """
-    applied, never = function._backward_cls, _NeverApplied._backward_cls  # type: ignore[attr-defined]
+    applied, never = function._backward_cls, _NeverApplied._backward_cls
     return not _COUNTS or sys.getrefcount(applied) > sys.getrefcount(never)
 
 

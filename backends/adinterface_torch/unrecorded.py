@@ -49,7 +49,7 @@ def _edge(x: torch.Tensor) -> tuple[Any, int]:
 
 def refuse_checkpoints(outputs: Sequence[torch.Tensor], leaves: Iterable[torch.Tensor]) -> None:
     """Refuse a reentrant checkpoint, which hides what its function captures from all but a plain `backward()`."""
-    if CheckpointFunction._backward_cls in map(type, nodes_behind(outputs, leaves)):  # type: ignore[attr-defined]
+    if CheckpointFunction._backward_cls in map(type, nodes_behind(outputs, leaves)):
         raise BackendError(
             "f calls torch.utils.checkpoint with use_reentrant=True, which hides parameters and captured tensors from "
             "torch.autograd.grad: their gradients would be zero. Write use_reentrant=False."
@@ -160,7 +160,7 @@ def _is_compiled(node: Any) -> bool:
 
 
 def _keeps(node: Any) -> bool:
-    if getattr(node._forward_cls, "keeps_all", False):  # type: ignore[attr-defined]
+    if getattr(node._forward_cls, "keeps_all", False):
         return False
     return any(hasattr(x, "__array__") for x in (*node.saved_tensors, *vars(node).values()))
 
@@ -198,7 +198,8 @@ def _message(node: Any) -> str:
             "part. Pass the function or module that it was made from (model._orig_mod), or take second derivatives with "
             f"SecondOrder(AutoTorch(mode='forward'), AutoTorch()) or {differences}."
         )
-    name = node._forward_cls.__qualname__ if isinstance(node, BackwardCFunction) else node.name()
+    cls: Any = getattr(node, "_forward_cls", None)  # of a function in Python
+    name: str = node.name() if cls is None else cls.__qualname__
     name = name.removesuffix("Generated").removeprefix("Vmapped")  # as functorch calls it
     return (
         f"f applies {name}, a torch.autograd.Function whose backward torch did not record (once_differentiable, no_grad, or "

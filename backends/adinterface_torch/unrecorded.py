@@ -203,7 +203,8 @@ def _message(node: Any) -> str:
             "part. Pass the function or module that it was made from (model._orig_mod), or take second derivatives with "
             f"SecondOrder(AutoTorch(mode='forward'), AutoTorch()) or {differences}."
         )
-    name = node._forward_cls.__qualname__ if isinstance(node, BackwardCFunction) else node.name()  # type: ignore[attr-defined]
+    cls: Any = getattr(node, "_forward_cls", None)  # of a function in Python
+    name: str = node.name() if cls is None else cls.__qualname__
     name = name.removesuffix("Generated").removeprefix("Vmapped")  # as functorch calls it
     return (
         f"f applies {name}, a torch.autograd.Function whose backward torch did not record (once_differentiable, no_grad, or "

@@ -24,6 +24,7 @@ from .ambient import here
 from .copying import ROW, copy_of, entry, gradient_of
 from .distributed import refuse_copies, refuse_unknown, reshard
 from .private import in_use, is_compiled, version_of
+from .recording import share_buffers
 
 
 class ModuleNode(NodeType):
@@ -55,6 +56,8 @@ class ModuleNode(NodeType):
                 here.watch.given(module)
             return module
         copied = data.around(module, parameters, values)
+        if not {*map(id, here.inputs)}.isdisjoint(map(id, values)):  # the module at its own numbers
+            share_buffers(module, copied)
         if here.copies is not None:
             here.copies.append((module, copied))
         return copied

@@ -18,8 +18,8 @@ import torch
 from adinterface.core.contract.errors import ConversionError
 
 from .ambient import here
-from .backward import nodes_behind
 from .private import is_wrapped
+from .unrecorded import nodes_behind
 
 
 class _Mark:
@@ -49,12 +49,12 @@ def is_marked(x: torch.Tensor) -> bool:
 
 
 class Guard:
-    """While f runs, in any thread. inputs: the leaves that it gets, which have no mark afterwards."""
+    """While f runs, in any thread. fresh: the leaves that were marked for it, which have no mark afterwards."""
 
-    __slots__ = ("inputs",)
+    __slots__ = ("fresh",)
 
-    def __init__(self, inputs: Iterable[torch.Tensor] = ()):
-        self.inputs = inputs
+    def __init__(self, fresh: Iterable[torch.Tensor] = ()):
+        self.fresh = fresh
 
     def __enter__(self) -> None:
         _running[id(self)] = self
@@ -69,7 +69,7 @@ class Guard:
             if _running:  # another thread has begun meanwhile; a lock would take longer than all else here
                 _COPYREG.put()
                 _PROCESSES.put()
-        for leaf in self.inputs:
+        for leaf in self.fresh:
             leaf.__dict__.pop("_followed", None)
 
 

@@ -82,6 +82,10 @@ class Function:
         return self
 
     @property
+    def given(self) -> Sequence[Any]:
+        return [self.carried[k] for k in self.plan.given]
+
+    @property
     def elsewhere(self) -> Function:
         if not self.held:
             return self

@@ -722,7 +722,8 @@ _NAMESPACE = (
 _CALLED = {
     "jax": f"NumPy was called on a JAX array that is being differentiated. {_NAMESPACE}",
     "torch": f"NumPy was called on a tensor that is being differentiated. {_NAMESPACE} "
-    "A NumPy array w that f captures goes in as an argument, Constant(w).",
+    "A NumPy array w that f captures goes in as an argument, Constant(w). For NumPy in the backward of a "
+    "torch.autograd.Function, AutoTorch(chunk_size=1) takes one row after another.",
     "autograd": f"NumPy or SciPy was called on an array that autograd is tracing. {_NAMESPACE} Beside an array that is not "
     "differentiated, which is NumPy's own, take them from both: array_namespace(c, x).",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
-from ..core.contract.auto import AutoBackend, MatrixBackend, wrong_option
+from ..core.contract.auto import AutoBackend, MatrixBackend, require_backend, wrong_option
 from .pattern import SparsityPattern
 
 
@@ -39,6 +39,7 @@ class AutoSparse(MatrixBackend):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require_backend(self, "backend")
         if self.pattern is not None and not isinstance(self.pattern, SparsityPattern):
             object.__setattr__(self, "pattern", SparsityPattern(self.pattern))
         for name, known in _OPTIONS.items():

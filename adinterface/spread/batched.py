@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
@@ -14,7 +15,7 @@ from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
 from ..core.contract.tracing import untraced
 from ..core.operators.dispatch import operation_of, require_operator
-from ..core.operators.operation import Compiled, Compute, Operation, Results, SecondOrderOperation
+from ..core.operators.operation import Compiled, Compute, Operation, Results
 from ..core.operators.run import run
 from ..core.operators.typed import typed
 from .batched_call import BatchedCall, BatchedPlan, no_each
@@ -32,7 +33,7 @@ def batched(
     backend: AutoBackend,
     /,
     *args: Any,
-    randomness: Randomness = "error",
+    randomness: Randomness | None = None,
     **kwargs: Any,
 ) -> Any:
     """Apply an operator to each entry of a leading axis, and stack the results.
@@ -46,7 +47,7 @@ def batched(
     `prepare(batched, operator, f, backend, *args)` prepares the call.
 
     randomness: how f may draw random numbers from its engine. "error" refuses them, "different" draws for each entry, "same"
-    shares the draws. JAX draws from keys, which are arguments: `Constant(Each(keys))`.
+    shares the draws; None is "error". JAX draws from keys, which are arguments: `Constant(Each(keys))`.
 
     Raises TypeError if nothing is marked; TreeError, naming the path, for a leading axis that differs or is missing;
     BackendError for refused random numbers; and whatever the operator and f raise.
@@ -59,7 +60,8 @@ def batched(
     array([[ 6., 12.],
            [42., 56.]])
     """
-    kwargs["randomness"] = randomness
+    if randomness is not None:
+        kwargs["randomness"] = randomness
     kind, f, backend, args = batched_kind("batched(operator, f, backend, ...)", operator, (f, backend, *args), kwargs)
     return run(kind, backend, f, args, kwargs)
 
@@ -78,7 +80,12 @@ def batched_kind(
         raise TypeError(f"{caller}: takes an operator, f, and a backend in front of the arguments, but got {1 + len(rest)}.")
     f, backend, *args = rest
     require_function("batched", f)
-    randomness = kwargs.pop("randomness", "error")
+    if "randomness" in kwargs and _takes_randomness(f):
+        raise TypeError(
+            f"{caller}: f takes a keyword named randomness, as batched does. Pass a function without it: "
+            f"lambda x: f(x, randomness={kwargs['randomness']!r})."
+        )
+    randomness: Any = kwargs.pop("randomness", "error")
     if randomness not in get_args(Randomness):
         choices = ", ".join(map(repr, get_args(Randomness)))
         raise ValueError(f"batched: randomness must be one of {choices}, not {randomness!r}.")
@@ -88,6 +95,14 @@ def batched_kind(
             f"value has. Take value_and_gradient, or jacobian, or pass the numbers as an argument."
         )
     return BatchedKind(inner, randomness), f, backend, tuple(args)
+
+
+def _takes_randomness(f: Callable[..., Any]) -> bool:
+    try:
+        found = inspect.signature(f).parameters.get("randomness")
+    except (TypeError, ValueError):  # of a function written in C, whose signature is not known
+        return False
+    return found is not None and found.kind in (found.POSITIONAL_OR_KEYWORD, found.KEYWORD_ONLY)
 
 
 @dataclass(frozen=True)
@@ -131,6 +146,10 @@ class Batched(Operation):
     def carrier(self, auto: AutoBackend) -> Backend:
         return self.inner.backend
 
+    @property
+    def backends(self) -> tuple[Backend, ...]:
+        return self.inner.backends
+
     def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
         plan = super()._plan(args, kwargs)
         assert isinstance(plan, BatchedPlan)
@@ -157,9 +176,6 @@ class Batched(Operation):
     def _for_each(self, compute: Compute) -> Compute:
         """The computation for all entries, from the computation for one."""
         operation = self.inner
-        backends = [operation.backend]  # the backend of f's arrays, and the other backend of a pair
-        if isinstance(operation, SecondOrderOperation):
-            backends += [other for other in (operation.outer, operation.inner) if other is not operation.backend]
 
         def entries(function: Function, leaves: Arrays, tangents: Arrays) -> Results:
             plan = function.plan
@@ -181,7 +197,7 @@ class Batched(Operation):
             beside = [value for value, each in zip(function.carried, passed) if each]
             each = (*active, *[each for each, taken in zip(carried, passed) if taken], *[True] * len(tangents))
             numbers = plan.inputs ** (2 if "hessian" in operation.forms else 1)
-            return for_each(backends, entry, (*leaves, *beside, *tangents), each, numbers, self.randomness)
+            return for_each(operation.backends, entry, (*leaves, *stacks, *tangents), each, numbers, self.randomness)
 
         return entries
 

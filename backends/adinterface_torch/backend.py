@@ -36,9 +36,9 @@ from .library import TORCH
 from .modules import ModuleNode
 from .nested_forward import as_in_reverse, forward, moving, overlaps, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
-from .pickling import RUNNING, Guard, marked
+from .pickling import Guard, marked
 from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_map_only
-from .recording import Creating, Recording, in_graph, in_place, reaches_others
+from .recording import RUNNING, Creating, Recording, in_graph, in_place, reaches_others
 from .state import kept, unchanged
 from .unrecorded import custom_nodes, transposed
 
@@ -84,8 +84,8 @@ class TorchBackend(Backend):
         """As by `pullback`, but the graph is freed during the pass, as by `backward`."""
         if not self._is_open(function, leaves):
             return None if peek() is not None else self._gradient_inside(function, leaves)
-        inputs = _inputs(function, leaves)
-        with Recording(inputs):
+        inputs, fresh = _inputs(function, leaves)
+        with Recording(inputs, fresh):
             (output,), aux = function(*inputs)
         gradients = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
         if not value:
@@ -96,8 +96,8 @@ class TorchBackend(Backend):
         """Two backward passes through the graph of one evaluation."""
         if self.mode != "reverse" or not self._is_open(function, (*leaves, *directions)):
             return None
-        inputs = _inputs(function, leaves)
-        with Recording(inputs):
+        inputs, fresh = _inputs(function, leaves)
+        with Recording(inputs, fresh):
             (output,), _ = function(*inputs)
             first = backward((output,), inputs, create_graph=True) if output.requires_grad else (None,) * len(inputs)
         del output  # with f's intermediate values, as far as the gradients do not need them
@@ -151,7 +151,7 @@ class TorchBackend(Backend):
         held = in_place(function, leaves, keep)
         with _mode(True):
             inputs = tuple([x if n in held and not x.is_inference() else _alias(x, keep) for n, x in enumerate(leaves)])
-            with Recording(inputs):
+            with Recording(inputs, [x for n, x in enumerate(inputs) if n not in held]):
                 outputs, aux = function(*inputs)
             keep = keep or self._keeps((), (*outputs, *aux), inputs)
         if in_dual_level():
@@ -327,12 +327,16 @@ def _apart(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.detach().clone() if tensor.requires_grad and tensor.is_leaf else tensor.detach()
 
 
-def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
-    """Leaf tensors on the same memory: what f captured of the same array is not differentiated with them."""
+def _inputs(function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Sequence[torch.Tensor]]:
+    """Leaf tensors on the same memory, and which of them are new: what f captured of the same array is not differentiated."""
     held = function.held
-    if held:  # a module's parameters are leaf tensors already, which require gradients
-        return leaves if len(held) == len(leaves) else tuple([x if n in held else _alias(x) for n, x in enumerate(leaves)])
-    return marked(map(_REQUIRE, leaves if function.fresh else map(_DETACH, leaves)))
+    if not held:
+        inputs = marked(map(_REQUIRE, leaves if function.fresh else map(_DETACH, leaves)))
+        return inputs, inputs
+    if len(held) == len(leaves):  # a module's parameters are leaf tensors already, which require gradients
+        return leaves, ()
+    inputs = tuple([x if n in held else _alias(x) for n, x in enumerate(leaves)])
+    return inputs, [x for n, x in enumerate(inputs) if n not in held]
 
 
 def _reach(gradients: Sequence[Any]) -> bool:

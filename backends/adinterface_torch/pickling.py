@@ -53,12 +53,12 @@ RUNNING: dict[int, Guard] = {}
 
 
 class Guard:
-    """While f runs, in any thread. inputs: the leaves that it gets, which have no mark afterwards."""
+    """While f runs, in any thread. fresh: the leaves that were marked for it, which have no mark afterwards."""
 
-    __slots__ = ("inputs",)
+    __slots__ = ("fresh",)
 
-    def __init__(self, inputs: tuple[torch.Tensor, ...] = ()):
-        self.inputs = inputs
+    def __init__(self, fresh: Iterable[torch.Tensor] = ()):
+        self.fresh = fresh
 
     def __enter__(self) -> None:
         RUNNING[id(self)] = self
@@ -73,7 +73,7 @@ class Guard:
             if RUNNING:  # another thread has begun meanwhile; a lock would take longer than all else here
                 _COPYREG.put()
                 _PROCESSES.put()
-        for leaf in self.inputs:
+        for leaf in self.fresh:
             leaf.__dict__.pop("_followed", None)
 
 

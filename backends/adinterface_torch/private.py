@@ -95,12 +95,12 @@ is_zero: Callable[[torch.Tensor], bool] = getattr(torch.Tensor, "_is_zerotensor"
 make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
 
 
-_graph_task: Callable[[], int] = _private("torch._C", "_current_graph_task_id")
+_current_graph_task: Callable[[], int] = _private("torch._C", "_current_graph_task_id")
 
 
 def in_backward() -> bool:
     """Whether a backward pass runs in this thread."""
-    return _graph_task() >= 0
+    return _current_graph_task() >= 0
 
 
 #: Within a backward pass: whether it visits a node.

@@ -20,14 +20,19 @@ from adinterface.core.contract.backend import Arrays, FlatFunction
 from adinterface.core.contract.nodes import state_of
 
 from .ambient import here
-from .pickling import RUNNING, Guard, is_marked
+from .pickling import Guard, is_marked
 from .unrecorded import node_of, nodes_behind
 
 
-class Recording(Guard):
-    """f is recorded at these inputs: results of calls inside f stay in the graph."""
 
-    __slots__ = ("outer",)
+class Recording(Guard):
+    """f is recorded at these inputs: results of calls inside f stay in the graph. fresh: those that were marked for it."""
+
+    __slots__ = ("inputs", "outer")
+
+    def __init__(self, inputs: Arrays, fresh: Iterable[torch.Tensor] = ()):
+        super().__init__(fresh)
+        self.inputs = inputs
 
     def __enter__(self) -> None:
         super().__enter__()

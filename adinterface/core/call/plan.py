@@ -77,6 +77,7 @@ class Plan:
         kwargs: Mapping[str, Any],
         *,
         copy: bool = False,
+        backends: Sequence[Backend] = (),
     ):
         self.operator: str = operator
         self.backend: Backend = backend
@@ -124,7 +125,7 @@ class Plan:
         self._choose_passages(values)
         self._choose_builders()
         #: Enters the context of the evaluation; None if there is none.
-        self.scope: Scoping | None = self._scope()
+        self.scope: Scoping | None = self._scope(backends or (backend,))
         #: The values of the arguments that the plan was made for; None once it is cached.
         self.values: Sequence[Any] = values
         #: The signature of the differentiated arguments: tangents with that signature need no other check.
@@ -212,9 +213,10 @@ class Plan:
             return [libraries[0].precision(self.all_dtypes)]
         return [library.precision(tuple([dtype for owner, dtype in leaves if owner is library])) for library in libraries]
 
-    def _scope(self) -> Scoping | None:
-        """The context of a call: the scope of the backend's options, and those of the dtypes."""
-        needed = [scope for scope in (self.backend.scope(), *self._precisions()) if scope is not None]
+    def _scope(self, backends: Sequence[Backend]) -> Scoping | None:
+        """The context of a call: the scopes of the options of its backends, and those of the dtypes."""
+        options = [backend.scope() for backend in dict.fromkeys(backends)]
+        needed = [scope for scope in (*options, *self._precisions()) if scope is not None]
         if len(needed) <= 1:
             return needed[0] if needed else None
 

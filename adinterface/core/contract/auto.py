@@ -58,23 +58,13 @@ class AutoBackend:
     def __post_init__(self) -> None:
         for option in fields(self):
             value = getattr(self, option.name)
-            if option.name == "mode" and not (value is None or (isinstance(value, str) and value in ("forward", "reverse"))):
+            # By its default, too: another package may have an option of this name that means something else.
+            if option.name == "mode" and is_mode(option.default) and not is_mode(value):
                 raise wrong_option(self, "mode", "'forward', 'reverse' or None", isinstance(value, str))
             if option.name == "chunk_size" and value is not None and (type(value) is not int or value < 1):
                 raise wrong_option(self, "chunk_size", "a positive int or None", type(value) is int)
             if isinstance(option.default, bool) and not isinstance(value, bool):
                 raise wrong_option(self, option.name, "True or False", False)
-            is_backend = isinstance(value, AutoBackend) or (value is None and option.name == "native")
-            if option.name in _BACKENDS and not is_backend:
-                made = isinstance(value, type) and issubclass(value, AutoBackend)
-                remedy = f"Write {value.__name__}()." if made else "Pass an object such as AutoJax() or AutoTorch()."
-                raise BackendError(f"{type(self).__name__}: {option.name} must be a backend, not {value!r}. {remedy}")
-            if option.name in _BACKENDS and isinstance(value, MatrixBackend):
-                outer = type(value).__name__
-                raise BackendError(
-                    f"{type(self).__name__}: {option.name} cannot be {outer}, which stands outermost: "
-                    f"{outer}({type(self).__name__}(...))."
-                )
 
     def __repr__(self) -> str:
         """The call that makes this value, without default options."""
@@ -97,6 +87,39 @@ def wrong_option(backend: AutoBackend, option: str, takes: str, has_type: bool) 
     """The error for a wrong option: ValueError for a wrong value, TypeError for a wrong type."""
     error = ValueError if has_type else TypeError
     return error(f"{type(backend).__name__}: {option} must be {takes}, not {getattr(backend, option)!r}.")
+
+
+def require_backend(backend: AutoBackend, option: str) -> None:
+    """Raise BackendError for an option that must be a backend, and one that another backend may wrap."""
+    name, value = type(backend).__name__, getattr(backend, option)
+    if not isinstance(value, AutoBackend):
+        made = isinstance(value, type) and issubclass(value, AutoBackend)
+        remedy = f"Write {value.__name__}()." if made else "Pass an object such as AutoJax() or AutoTorch()."
+        raise BackendError(f"{name}: {option} must be a backend, not {value!r}. {remedy}")
+    if isinstance(value, MatrixBackend):
+        outer = type(value).__name__
+        raise BackendError(f"{name}: {option} cannot be {outer}, which stands outermost: {outer}({name}(...)).")
+
+
+def require_hashable(backend: object) -> None:
+    """Raise BackendError for a backend that cannot be a key of the caches, naming the option."""
+    if not isinstance(backend, AutoBackend):
+        return
+    try:
+        hash(backend)
+    except TypeError as error:
+        for option in fields(backend):
+            value = getattr(backend, option.name)
+            if type(value).__hash__ is None:
+                raise BackendError(
+                    f"{type(backend).__name__}: {option.name} must be hashable, which {value!r} is not. Pass a tuple for a "
+                    f"list, or a frozen dataclass."
+                ) from None
+        raise BackendError(f"{type(backend).__name__}: the options must be hashable ({error}).") from None
+
+
+def is_mode(value: object) -> bool:
+    return value is None or (isinstance(value, str) and value in ("forward", "reverse"))
 
 
 def _is_changed(option: Field[Any], value: Any) -> bool:
@@ -256,6 +279,8 @@ class AutoFiniteDifferences(_Ours):
     def __post_init__(self) -> None:
         super().__post_init__()
         name = type(self).__name__
+        if self.native is not None:
+            require_backend(self, "native")
         methods = get_args(DifferenceMethod)
         if self.method not in methods:
             raise wrong_option(self, "method", f"one of {', '.join(map(repr, methods))}", isinstance(self.method, str))
@@ -332,9 +357,10 @@ class SecondOrder(AutoBackend):
     inner: AutoBackend
     name = "second_order"
 
-
-#: The fields of backend values that hold a backend.
-_BACKENDS = ("native", "outer", "inner", "backend")
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_backend(self, "outer")
+        require_backend(self, "inner")
 
 
 BUILT_IN: tuple[type[AutoBackend], ...] = (AutoJax, AutoTorch, AutoAutograd, AutoFiniteDifferences)

@@ -16,7 +16,7 @@ from abc import ABC
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
-from .auto import AutoBackend, Mode
+from .auto import AutoBackend, Mode, is_mode
 from .library import Library, Scoping
 from .nodes import NodeType
 
@@ -347,7 +347,8 @@ class Backend(Shortcuts, ABC):
     def __init__(self, auto: AutoBackend):
         self.auto = auto
         self.library = self.libraries[0] if self.libraries else None
-        self.mode: Mode = getattr(auto, "mode", None)
+        mode = getattr(auto, "mode", None)
+        self.mode: Mode = mode if is_mode(mode) else None
         self.chunk_size: int | None = getattr(auto, "chunk_size", None)
         #: The device of native arrays; None leaves each on its device.
         self.device: Any = getattr(auto, "device", None)

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from types import ModuleType
 from typing import Any
 
-from .auto import AutoBackend
+from .auto import AutoBackend, require_hashable
 from .backend import Backend
 from .entry_points import GROUP
 from .entry_points import entry_points as _entry_points
@@ -92,6 +92,7 @@ def backend_of(auto: AutoBackend) -> Backend:
 def find(auto: object) -> Backend:
     """As `backend_of`, with an error for anything but a backend value."""
     if isinstance(auto, AutoBackend):
+        require_hashable(auto)
         return backend_of(auto)
     seen = f"the class {auto.__name__}" if isinstance(auto, type) else repr(auto)
     chosen = _meant(auto)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..call.messages import describe, require_function
 from ..contract import late
-from ..contract.auto import AutoBackend
+from ..contract.auto import AutoBackend, require_hashable
 from .operation import Operation
 
 T = TypeVar("T")
@@ -63,7 +63,11 @@ def _cached_operation(kind: Kind, auto: AutoBackend) -> Operation:
 
 def operation_of(kind: Kind, auto: AutoBackend) -> Operation:
     """The operation for a backend; equal backends share one object."""
-    return _cached_operation(kind, auto) if isinstance(auto, AutoBackend) else kind(auto)
+    try:
+        return _cached_operation(kind, auto) if isinstance(auto, AutoBackend) else kind(auto)
+    except TypeError:
+        require_hashable(auto)
+        raise
 
 
 #: From each operator to its operation.

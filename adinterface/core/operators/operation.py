@@ -98,8 +98,13 @@ class Operation(ABC):
     def carrier(self, auto: AutoBackend) -> Backend:
         return first_order(auto)
 
+    @property
+    def backends(self) -> tuple[Backend, ...]:
+        """All backends whose options hold for a call."""
+        return (self.backend,)
+
     def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
-        plan = self.plan_type(self.name, self.backend, args, kwargs, copy=self.outlives)
+        plan = self.plan_type(self.name, self.backend, args, kwargs, copy=self.outlives, backends=self.backends)
         if plan.duplicated and not self.stores:
             raise TypeError(
                 f"{self.name}: Duplicated(...) has room for a gradient, which gradient and value_and_gradient store in it; "
@@ -176,3 +181,7 @@ class SecondOrderOperation(Operation):
         self.outer: Backend = pair[0]
         self.inner: Backend = pair[1]
         return carrier(self.outer, self.inner)
+
+    @property
+    def backends(self) -> tuple[Backend, ...]:
+        return (self.backend, self.inner if self.backend is self.outer else self.outer)

@@ -82,7 +82,8 @@ class Prepared:
         self._name = getattr(f, "__name__", f)
         #: The default arguments of `export`; None if `prepare` was given no example.
         self._example: Any = None
-        self._compiles = operation.compiles and operation.backend.compile(_nothing) is not None
+        compiling = [each for each in operation.backends if each.library is operation.backend.library]
+        self._compiles = operation.compiles and all(each.compile(_nothing) is not None for each in compiling)
         #: Whether static values are part of the cache key: they are compiled in, or decide what is specialised.
         self._keys_static = self._compiles or operation.specializes
         self._known: Cache[Specialization] = Cache(64)

@@ -197,7 +197,7 @@ class Batched(Operation):
             beside = [value for value, each in zip(function.carried, passed) if each]
             each = (*active, *[each for each, taken in zip(carried, passed) if taken], *[True] * len(tangents))
             numbers = plan.inputs ** (2 if "hessian" in operation.forms else 1)
-            return for_each(operation.backends, entry, (*leaves, *stacks, *tangents), each, numbers, self.randomness)
+            return for_each(operation.backends, entry, (*leaves, *beside, *tangents), each, numbers, self.randomness)
 
         return entries
 

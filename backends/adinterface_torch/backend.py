@@ -36,9 +36,9 @@ from .library import TORCH
 from .modules import ModuleNode
 from .nested_forward import as_in_reverse, forward, moving, overlaps, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
-from .pickling import Guard, marked
+from .pickling import RUNNING, Guard, marked
 from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_map_only
-from .recording import RUNNING, Creating, Recording, in_graph, in_place, reaches_others
+from .recording import Creating, Recording, in_graph, in_place, reaches_others
 from .state import kept, unchanged
 from .unrecorded import custom_nodes, transposed
 

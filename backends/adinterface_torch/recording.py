@@ -20,9 +20,8 @@ from adinterface.core.contract.backend import Arrays, FlatFunction
 from adinterface.core.contract.nodes import state_of
 
 from .ambient import here
-from .pickling import Guard, is_marked
+from .pickling import RUNNING, Guard, is_marked
 from .unrecorded import node_of, nodes_behind
-
 
 
 class Recording(Guard):

@@ -26,6 +26,7 @@ from adinterface.core.contract.backend import (
 from adinterface.core.contract.compilers import Compiler
 from adinterface.core.contract.errors import AdinterfaceError, BackendError
 from adinterface.core.contract.notes import note_of
+from adinterface.core.contract.repetition import Repeated
 
 from .ambient import here
 from .backward import backward, dense, detached
@@ -202,8 +203,8 @@ class TorchBackend(Backend):
 
     def _pushed(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _forward_mode, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
-            leaves = tuple([_outside_inference(leaf) for leaf in leaves])
-            tangents = moving([_outside_inference(tangent) for tangent in tangents], leaves)
+            leaves = self._copies(leaves)
+            tangents = moving([tangent.clone() for tangent in tangents], leaves)
             taken = forward(keeping_dtypes(function, leaves), self._keeps(leaves))
             try:
                 pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
@@ -227,6 +228,11 @@ class TorchBackend(Backend):
             torch.is_grad_enabled() and (here.depth > 0 or any(leaf.grad_fn is not None for leaf in leaves))
         )
 
+    def _copies(self, leaves: Arrays, held: frozenset[int] = frozenset()) -> Arrays:
+        """The leaves for an f that may write into them, as it may into tangents; the held ones themselves."""
+        keep, traced = self.create_graph, TORCH.traced
+        return tuple([x if n in held else (x if keep or traced(x) else x.detach()).clone() for n, x in enumerate(leaves)])
+
     def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
         if self.chunk_size == 1:
             return None
@@ -249,7 +255,8 @@ class TorchBackend(Backend):
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         """The value once, and a pushforward in every push; stacks of tangents in one."""
-        outputs, aux = function(*leaves)
+        function = Repeated(function)
+        outputs, aux = function(*self._copies(leaves, function.held))
         if peek() is None and not self._keeps(leaves):
             outputs, aux = detached(outputs), aux.map(_apart)
 

@@ -227,6 +227,7 @@ def test_a_kink_has_the_mean_of_its_slopes_and_is_told_as_one():
 
 # Complex step --------------------------------------------------------------------------------------------------------
 
+
 # A phase has the modulus 1 at every point, which is not a sign of rounded values.
 def phase(t):
     return 2 * np.exp(1j * t)

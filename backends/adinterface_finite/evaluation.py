@@ -60,7 +60,7 @@ class Evaluations:
         """As `base`, for any value of f. f may write into its arguments, and may reuse the arrays that it returns."""
         if self._base is None:
             with below(self.level):
-                self._base = kept_all(self.function(*copies(self.backend, self.leaves)))
+                self._base = kept_all(self.function(*copies(self.backend, self.leaves, self.function.held)))
         return self._base
 
     def look(self) -> Arrays:

@@ -29,7 +29,7 @@ STENCIL, ROOT = ((1.0, 8 / 12), (-1.0, -8 / 12), (2.0, -1 / 12), (-2.0, 1 / 12))
 def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     function = holding(function, leaves)
     with evaluation(leaves):
-        outputs, aux = kept_all(function(*copies(backend, leaves)))
+        outputs, aux = kept_all(function(*copies(backend, leaves, function.held)))
     check_precision(backend, leaves, outputs)
 
     def push(tangents: Arrays) -> Arrays:

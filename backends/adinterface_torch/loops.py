@@ -18,11 +18,11 @@ from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.loops import Arrays, Loops
 from adinterface.core.contract.repetition import drawing_from, states_of
 
-from .backward import nodes_behind
 from .captured import tensors_in
 from .draws import generators
 from .dtypes import is_inexact
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack
+from .unrecorded import nodes_behind
 
 
 class TorchLoops(Loops):

@@ -100,6 +100,11 @@ class Repeated:
     def elsewhere(self) -> Repeated:
         return self._of(self._function.elsewhere)
 
+    @property
+    def given(self) -> Sequence[Any]:
+        given: Sequence[Any] = self._function.given
+        return given
+
     # The further members of a `RepeatableFunction`; AttributeError where the function lacks them.
 
     @property

@@ -125,8 +125,8 @@ def inner_products(backend: Backend, stacks: Arrays, weights: Arrays, count: int
     total: Any = None
     for image, weight in zip(stacks, weights):
         xp = namespace_of(backend, (image, weight))
-        image = xp.where((weight == 0) & ~xp.isfinite(image), xp.zeros_like(image), image)
         product = xp.real(xp.conj(image) * weight) if is_complex(backend, image) else image * weight
+        product = xp.where((weight == 0) & ~xp.isfinite(image), xp.zeros_like(product), product)
         term = xp.sum(xp.reshape(product, (count, -1)), axis=1)
         total = term if total is None else total + term
     return total

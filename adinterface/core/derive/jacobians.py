@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..contract.ambient import now
 from ..contract.arrays import block_dtype, cast, filled, full_like, is_complex, library_of, size_of
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
+from ..contract.errors import NotRecordedError
 from ..contract.record import note_step
 from .basis import Components, concatenated, empty_block, namespace_of, reshaped, sum_units
 from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
@@ -63,7 +65,8 @@ def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     """The Jacobian from a pullback: rows, or columns of its transpose, whichever are fewer."""
     if goes_by_columns(backend, pulled.outputs, leaves):
         note_step(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
-        return columns(backend, transposed(backend, pulled), leaves)
+        with suppress(NotRecordedError):  # rows need first derivatives only
+            return columns(backend, transposed(backend, pulled), leaves)
     return rows(backend, pulled, leaves)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import call
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from ..core.call.call import Call
@@ -13,6 +14,7 @@ from ..core.call.output import Function
 from ..core.call.plan import Plan
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
+from ..core.contract.repetition import Draws
 from ..core.contract.tracing import untraced
 from ..core.operators.dispatch import operation_of, require_operator
 from ..core.operators.operation import Compiled, Compute, Operation, Results
@@ -89,11 +91,6 @@ def batched_kind(
     if randomness not in get_args(Randomness):
         choices = ", ".join(map(repr, get_args(Randomness)))
         raise ValueError(f"batched: randomness must be one of {choices}, not {randomness!r}.")
-    if randomness == "different" and not {"back", "push"}.isdisjoint(inner.forms):
-        raise ValueError(
-            f"batched: {inner.name} evaluates f again in each call of its map, which would draw other random numbers than the "
-            f"value has. Take value_and_gradient, or jacobian, or pass the numbers as an argument."
-        )
     return BatchedKind(inner, randomness), f, backend, tuple(args)
 
 
@@ -164,9 +161,11 @@ class Batched(Operation):
         return self.inner.tangents(call, directions)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        draws = call if {"back", "push"}.isdisjoint(self.forms) else Draws()  # a map evaluates f again
+
         def bound(compute: Compute) -> Compiled:
             entries, count = self._for_each(compute), len(leaves)
-            return lambda *arrays: entries(function, arrays[:count], arrays[count:])
+            return lambda *arrays: draws(entries, function, arrays[:count], arrays[count:])
 
         return self.inner.compile(bound)(*leaves, *tangents)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..core.contract.backend import Arrays, Aux, Backend, Randomness
 from ..core.contract.errors import BackendError, OutputError
 from ..core.contract.packed import Packed
 from ..core.contract.record import note_step
+from ..core.contract.repetition import of_python, states_of
 from ..core.derive.basis import SEED_BYTES, stack_of, zero_entry
 from ..core.tree import structure_key
 
@@ -149,23 +149,16 @@ def _without_draws(evaluate: Callable[[], Results]) -> Results:
     generators unchanged shows that f does not draw. Other threads that draw during every evaluation cause a false error, never
     a missed one.
     """
-    before = _generators()
+    before = states_of(of_python())
     result = evaluate()
-    if _generators() == before:
+    if states_of(of_python()) == before:
         return result
     for _ in range(_AGAIN):
-        before = _generators()
+        before = states_of(of_python())
         evaluate()
-        if _generators() == before:
+        if states_of(of_python()) == before:
             return result
     raise BackendError(
         "batched: f draws from the generator of NumPy or of Python, once for all entries, where a loop draws for each. "
         "Pass the numbers as an argument, Constant(Each(numbers)), or write randomness='same' if they are to be the same."
     )
-
-
-def _generators() -> tuple[Any, ...]:
-    """The states of the generators of NumPy and of Python."""
-    name, keys, *rest = np.random.get_state()  # noqa: NPY002 - f may have used the legacy generator
-    own = sys.modules.get("random")  # imported only if f's code has imported it: the import is slow
-    return name, np.asarray(keys).tobytes(), rest, None if own is None else own.getstate()

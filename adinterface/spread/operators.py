@@ -20,6 +20,7 @@ from ..core.contract.arrays import library_of
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Aux
 from ..core.contract.library import Library
+from ..core.contract.repetition import Repeated, copies
 from ..core.contract.workers import PIECES, Outside, Task, run_all
 from ..core.operators.dispatch import operation_of
 from ..core.operators.evaluate import evaluate
@@ -136,14 +137,20 @@ class _InParts(ValueAndJacobianOperation):
         return super().compute(function, leaves, tangents) if result is None else self.parts(*result)
 
     def _spread(self, function: Function, leaves: Arrays) -> tuple[Arrays, Aux, list[list[Any]]] | None:
-        """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to their thread."""
+        """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to their thread.
+
+        An f that draws random numbers is not divided: the draws of workers differ.
+        """
         backend, plan = self.backend, function.plan
         if any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
             return None
         values = dict(zip((*plan.active, *plan.carried), map(_sent, (*leaves, *function.carried))))
         args, kwargs = _arguments(plan, [values[n] for n in range(len(values))])
+        repeated = Repeated(function)
         with library_of(backend, leaves[0]).evaluation(leaves) or nullcontext():
-            outputs, aux = function(*leaves)
+            outputs, aux = repeated(*copies(backend, leaves, function.held))
+        if repeated.draws.states:
+            return derive.jacobian(backend, repeated, leaves)
 
         def parts(columns: bool, count: int) -> list[Arrays]:
             alone, executor = replace(backend.auto, executor=None), backend.auto.executor  # type: ignore[call-arg, attr-defined]

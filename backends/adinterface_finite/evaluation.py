@@ -14,6 +14,7 @@ from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction
 from adinterface.core.contract.errors import PrecisionError
 from adinterface.core.contract.fixed_values import hold_on, holding, let_go
 from adinterface.core.contract.library import epsilon, width
+from adinterface.core.contract.repetition import copies
 from adinterface.core.contract.workers import OUTSIDE, Outside, Task, run_all
 
 from .levels import Level, aside, below, come_back, go_below
@@ -59,7 +60,7 @@ class Evaluations:
         """As `base`, for any value of f. f may write into its arguments, and may reuse the arrays that it returns."""
         if self._base is None:
             with below(self.level):
-                self._base = kept_all(self.function(*kept(self.leaves)))
+                self._base = kept_all(self.function(*copies(self.backend, self.leaves, self.function.held)))
         return self._base
 
     def look(self) -> Arrays:
@@ -272,18 +273,6 @@ def kept(arrays: Arrays) -> Arrays:
 def kept_all(result: tuple[Arrays, Aux]) -> tuple[Arrays, Aux]:
     outputs, aux = result
     return kept(outputs), aux.map(lambda array: kept((array,))[0])
-
-
-def copies(backend: Backend, leaves: Arrays) -> Arrays:
-    """The leaves for an f that may write into them."""
-    return tuple([_copy(backend, leaf) for leaf in leaves])
-
-
-def _copy(backend: Backend, leaf: Any) -> Any:
-    if isinstance(leaf, (np.ndarray, np.generic)):
-        return leaf.copy("K") if isinstance(leaf, np.ndarray) else leaf
-    library = library_of(backend, leaf)
-    return leaf if not library.mutable or library.traced(leaf) else library.asarray(leaf, copy=True)
 
 
 def apart(backend: Backend, leaves: Arrays, differences: Callable[[Callable[[], Arrays]], _T]) -> _T:

@@ -16,8 +16,9 @@ from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction
 from adinterface.core.contract.fixed_values import holding
 from adinterface.core.contract.library import epsilon, kind
 from adinterface.core.contract.registry import evaluation
+from adinterface.core.contract.repetition import copies
 
-from .evaluation import check_precision, kept, kept_all
+from .evaluation import check_precision, kept_all
 
 Evaluate = Callable[..., tuple[Arrays, Aux]]
 
@@ -28,7 +29,7 @@ STENCIL, ROOT = ((1.0, 8 / 12), (-1.0, -8 / 12), (2.0, -1 / 12), (-2.0, 1 / 12))
 def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     function = holding(function, leaves)
     with evaluation(leaves):
-        outputs, aux = kept_all(function(*kept(leaves)))
+        outputs, aux = kept_all(function(*copies(backend, leaves, function.held)))
     check_precision(backend, leaves, outputs)
 
     def push(tangents: Arrays) -> Arrays:

@@ -27,6 +27,7 @@ from adinterface.core.contract.compilers import Compiler
 from adinterface.core.contract.errors import AdinterfaceError, BackendError
 from adinterface.core.contract.library import Scoping
 from adinterface.core.contract.notes import note_of
+from adinterface.core.contract.repetition import Repeated
 
 from .ambient import here
 from .backward import backward, dense, detached
@@ -34,7 +35,7 @@ from .distributed import Watch, completed, gradients, is_dtensor, placed_like, r
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH
 from .modules import ModuleNode
-from .nested_forward import as_in_reverse, forward, moving, overlaps, refuse_tangents
+from .nested_forward import as_in_reverse, forward, moving, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
 from .pickling import RUNNING, Guard, marked
 from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_map_only
@@ -210,8 +211,8 @@ class TorchBackend(Backend):
 
     def _pushed(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _forward_mode, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
-            leaves = tuple([leaf.clone() if overlaps(leaf) else _outside_inference(leaf) for leaf in leaves])
-            tangents = moving([_outside_inference(tangent) for tangent in tangents], leaves)
+            leaves = _copies(leaves)
+            tangents = moving([tangent.clone() for tangent in tangents], leaves)
             taken = forward(as_in_reverse(function, leaves), self._keeps(leaves))
             try:
                 with Guard():
@@ -263,8 +264,9 @@ class TorchBackend(Backend):
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         """The value once, and a pushforward in every push; stacks of tangents in one."""
-        with nullcontext() if peek() is not None else Recording(leaves):
-            outputs, aux = function(*leaves)
+        function, inputs = Repeated(function), _copies(leaves, function.held)
+        with nullcontext() if peek() is not None else Recording(inputs):
+            outputs, aux = function(*inputs)
         if peek() is None and not self._keeps((*leaves, *function.given), (*outputs, *aux)):
             outputs, aux = detached(outputs), aux.map(_apart)
 
@@ -361,6 +363,12 @@ def _mode(graph: bool) -> AbstractContextManager[Any]:
 
 def _outside_inference(x: torch.Tensor) -> torch.Tensor:
     return x.clone() if x.is_inference() else x
+
+
+def _copies(leaves: Arrays, held: frozenset[int] = frozenset()) -> Arrays:
+    """The leaves for an f that may write into them, in memory without overlaps; the held ones themselves."""
+    kept = [TORCH.traced(x) or in_graph((x,)) for x in leaves]
+    return tuple([x if n in held else (x if kept[n] else x.detach()).clone() for n, x in enumerate(leaves)])
 
 
 def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:

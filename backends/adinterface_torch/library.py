@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
@@ -16,6 +16,7 @@ from adinterface.core.contract.library import (
     NUMPY,
     PYTHON,
     Enter,
+    Generator,
     Leave,
     Library,
     Scoping,
@@ -32,6 +33,7 @@ from adinterface.core.contract.rules import Arrays, FlatRule
 from .ambient import here
 from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
+from .draws import generators
 from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED, precision
 from .private import in_dual_level, is_gradtracking, is_wrapped, is_zero, peek, temporarily_clear_interpreter_stack, unwrapped
 
@@ -211,6 +213,9 @@ class TorchLibrary(Library):
         from .numpy_code import SOURCES
 
         return SOURCES
+
+    def generators(self) -> Sequence[Generator]:
+        return generators()
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         return custom(rule, leaves, carried)

@@ -13,12 +13,13 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils.checkpoint import get_device_states, set_device_states
 
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.loops import Arrays, Loops
+from adinterface.core.contract.repetition import drawing_from, states_of
 
 from .captured import tensors_in
+from .draws import generators
 from .dtypes import is_inexact
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack
 from .unrecorded import nodes_behind
@@ -176,8 +177,7 @@ class _Surroundings:
     """The state that an evaluation depends on: random numbers, and the precision of `torch.autocast`."""
 
     def __init__(self, arrays: Arrays):
-        self.random = torch.get_rng_state()
-        self.devices, self.states = get_device_states(*arrays)
+        self.states = states_of(generators())
         kinds = {"cpu", *(array.device.type for array in arrays)}
         self.casts = [
             (kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind))
@@ -191,9 +191,7 @@ class _Surroundings:
         with ExitStack() as stack:
             if not any(map(is_wrapped, inputs)):  # a batched backward pass has batches of cotangents only
                 stack.enter_context(temporarily_clear_interpreter_stack())
-            stack.enter_context(torch.random.fork_rng(self.devices))
-            torch.set_rng_state(self.random)
-            set_device_states(self.devices, self.states)
+            stack.enter_context(drawing_from(self.states))
             for kind, dtype, enabled in self.casts:
                 if enabled != torch.is_autocast_enabled(kind) or (enabled and dtype != torch.get_autocast_dtype(kind)):
                     stack.enter_context(torch.autocast(kind, dtype, enabled))

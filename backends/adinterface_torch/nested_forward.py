@@ -232,14 +232,3 @@ def refuse_tangents(tensors: Iterable[Any]) -> None:
                 "A tensor of this call has a tangent of torch.autograd.forward_ad.dual_level, which would be lost. Take the "
                 "outer derivative with torch.func.jvp, or with adinterface.pushforward."
             )
-
-
-def overlaps(x: torch.Tensor) -> bool:
-    """Whether several elements may share memory, as those of `unfold` and `expand` do: tangents would then share it, too."""
-    reach = 0
-    for stride, size in sorted(zip(x.stride(), x.shape)):
-        if size > 1:
-            if stride <= reach:
-                return True
-            reach += stride * (size - 1)
-    return False

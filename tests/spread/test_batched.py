@@ -551,8 +551,6 @@ def test_errors_of_the_call_itself():
         prepare(batched, f, AutoTorch(), Each(X))
     with pytest.raises(ValueError, match="randomness must be one of 'error', 'different', 'same', not 'yes'"):
         batched(gradient, f, AutoTorch(), Each(X), randomness="yes")
-    with pytest.raises(ValueError, match="pullback evaluates f again in each call of its map"):
-        batched(pullback, f, AutoTorch(), Each(X), randomness="different")
     with pytest.raises(TypeError, match=r"batched\(hvp, f, backend, ...\): nothing is marked with Each"):
         batched(hvp, f, AutoTorch(), X[0], X[0])
     with pytest.raises(TreeError, match=r"v must be a stack of shape \(4, 3\), not \(2, 3\)"):

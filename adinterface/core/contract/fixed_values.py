@@ -17,6 +17,7 @@ import numpy as np
 from .ambient import Ambient, enter, leave, now, within
 from .errors import RuleError
 from .library import Library
+from .repetition import Draws, Repeated
 
 
 class Hold:
@@ -148,8 +149,8 @@ class Holding:
 
     @property
     def ignores(self) -> bool:
-        """Whether f has used a value that is held."""
-        return self.hold.record is not None
+        """Whether f has used a value that is held, or has drawn numbers that are drawn again."""
+        return self.hold.record is not None or bool(self.inside.draws.states)
 
     def __call__(self, *leaves: Any) -> Any:
         self.hold.place = 0
@@ -184,12 +185,13 @@ class Around:
 
 
 def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] | None = None) -> Any:
-    """The function for evaluations around a point, with ignored values fixed at that point.
+    """The function for evaluations around a point, with ignored values and the draws of engines fixed at that point.
 
     aside: an engine's wrapper of a function that is evaluated at the point during another evaluation.
     """
     if isinstance(function, Holding):
         return function
+    function = Repeated(function, Draws(all_generators=False))
     return Holding(function, Hold(function.alone, leaves, aside))
 
 

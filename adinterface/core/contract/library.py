@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from types import ModuleType
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -124,6 +124,14 @@ def widest(dtypes: Iterable[str]) -> str:
 def complex_of(dtype: str) -> str:
     """The complex dtype with components of a real dtype; complex64 for the half precisions, which have none."""
     return _COMPLEX_OF.get(max(width(dtype), 32), np.dtype(np.clongdouble).name)
+
+
+class Generator(NamedTuple):
+    """A random generator of the process."""
+
+    #: Gives its state, as a value that compares by ==, and sets it.
+    get: Callable[[], Any]
+    set: Callable[[Any], None]
 
 
 class LibraryShortcuts:
@@ -310,6 +318,10 @@ class Library(LibraryShortcuts, ABC):
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
         """The context of an evaluation of f for its value alone, as finite differences need; None where there is none."""
         return None
+
+    def generators(self) -> Sequence[Generator]:
+        """The random generators of the engine from which f can draw unnoticed."""
+        return ()
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         """The result of `rule.value(leaves, carried)`, with the rule's derivatives registered in the engine.

@@ -9,6 +9,7 @@ from ..contract.arrays import cast_like, filled, full_like, is_complex, library_
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward, gives
 from ..contract.errors import BackendError, NotRecordedError
 from ..contract.record import note_step
+from ..contract.repetition import Repeated, copies
 from .basis import Components, Stacked, inner_products, stack_of, zero_entry
 
 _Found = TypeVar("_Found", Pullback, Pushforward, Linearized, Jacobian)
@@ -96,7 +97,8 @@ def _goes_forward(backend: Backend) -> bool:
 
 def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """Evaluates f once for its value, and once more in every push."""
-    outputs, aux = function(*leaves)
+    function = Repeated(function)
+    outputs, aux = function(*copies(backend, leaves, function.held))
 
     def push(tangents: Arrays) -> Arrays:
         return checked(backend, backend.pushforward(function, leaves, tangents), leaves).tangents

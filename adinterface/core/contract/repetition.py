@@ -1,0 +1,142 @@
+"""Repeated evaluations of f: value and derivative come from the same arguments and the same random numbers.
+
+The generators belong to the process. Threads that draw at the same time disturb one another.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .arrays import library_of
+from .backend import Arrays, Aux, Backend, FlatFunction
+from .library import Generator
+from .registry import libraries
+
+#: Generators with their states.
+States = Sequence[tuple[Generator, Any]]
+
+_NUMPY = Generator(  # of any bit generator, as a value that compares by ==
+    lambda: pickle.dumps(np.random.get_state(legacy=False)),  # noqa: NPY002 - f may use the legacy generator
+    lambda state: np.random.set_state(pickle.loads(state)),  # noqa: NPY002
+)
+
+
+def of_engines() -> list[Generator]:
+    """The generators of the engines that this program has imported."""
+    return [generator for library in libraries() for generator in library.generators()]
+
+
+def of_python() -> list[Generator]:
+    """The generators of NumPy and of Python."""
+    own = sys.modules.get("random")  # imported only if f's code has imported it: the import is slow
+    return [_NUMPY] if own is None else [_NUMPY, Generator(own.getstate, own.setstate)]
+
+
+def states_of(generators: Sequence[Generator]) -> States:
+    return [(generator, generator.get()) for generator in generators]
+
+
+@contextmanager
+def drawing_from(states: States) -> Iterator[None]:
+    """Code that draws from these states; afterwards the generators stand where they stood before."""
+    before = states_of([generator for generator, _ in states])
+    try:
+        for generator, state in states:
+            generator.set(state)
+        yield
+    finally:
+        for generator, state in before:
+            generator.set(state)
+
+
+class Draws:
+    """Evaluations that draw the same numbers: each starts from the states in which the first one finds the generators.
+
+    The first evaluation leaves the generators where f leaves them, later ones leave them where they are.
+
+    all_generators: also those of NumPy and of Python, whose states take some 40 us to read.
+    """
+
+    __slots__ = ("_all", "states")
+
+    def __init__(self, *, all_generators: bool = True):
+        self._all = all_generators
+        #: The generators that the first evaluation has changed, as it found them; None before it.
+        self.states: States | None = None
+
+    def __call__(self, evaluate: Callable[..., Any], *args: Any) -> Any:
+        if self.states is None:
+            self.states = states_of([*of_python(), *of_engines()] if self._all else of_engines())
+            result = evaluate(*args)
+            self.states = [(generator, state) for generator, state in self.states if generator.get() != state]
+            return result
+        if not self.states:
+            return evaluate(*args)
+        with drawing_from(self.states):
+            return evaluate(*args)
+
+
+class Repeated:
+    """A flat function of which each evaluation draws the same numbers."""
+
+    fresh = False
+
+    def __init__(self, function: FlatFunction, draws: Draws | None = None):
+        self._function: Any = function
+        self.draws = draws or Draws()
+        self.held: frozenset[int] = function.held
+
+    @property
+    def alone(self) -> Repeated:
+        return self._of(self._function.alone)
+
+    @property
+    def elsewhere(self) -> Repeated:
+        return self._of(self._function.elsewhere)
+
+    @property
+    def given(self) -> Sequence[Any]:
+        given: Sequence[Any] = self._function.given
+        return given
+
+    # The further members of a `RepeatableFunction`; AttributeError where the function lacks them.
+
+    @property
+    def of_any_numbers(self) -> Repeated:
+        return self._of(self._function.of_any_numbers)
+
+    @property
+    def shipped(self) -> Any:
+        return self._function.shipped
+
+    @property
+    def taken_apart(self) -> Any:
+        return self._function.taken_apart
+
+    def _of(self, function: FlatFunction) -> Repeated:
+        return self if function is self._function else Repeated(function, self.draws)
+
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
+        result: tuple[Arrays, Aux] = self.draws(self._function, *leaves)
+        return result
+
+
+def copies(backend: Backend, leaves: Arrays, held: frozenset[int] = frozenset()) -> Arrays:
+    """The leaves for an f that may write into them, but those that it reaches through an object."""
+    return tuple([leaf if n in held else _copy(backend, leaf) for n, leaf in enumerate(leaves)])
+
+
+def _copy(backend: Backend, leaf: Any) -> Any:
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return leaf.copy("K") if isinstance(leaf, np.ndarray) else leaf
+    library = library_of(backend, leaf)
+    return leaf if not library.mutable or library.traced(leaf) else library.asarray(leaf, copy=True)
+
+
+__all__ = ["Draws", "Repeated", "States", "copies", "drawing_from", "of_engines", "of_python", "states_of"]

@@ -1,0 +1,49 @@
+"""torch's random generators: that of the CPU, and those of the devices in use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+
+from adinterface.core.contract.library import Generator
+
+from .private import peek, temporarily_clear_interpreter_stack
+
+
+def generators() -> list[Generator]:
+    found = [_CPU]
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call] # else nothing was drawn there, and the question would initialize it
+        found.append(_CUDA)
+    if torch.xpu.is_initialized():  # type: ignore[no-untyped-call]
+        found.append(_XPU)
+    if torch.backends.mps.is_available():
+        found.append(_MPS)
+    return found
+
+
+def _generator(read: Callable[[], Sequence[torch.Tensor]], write: Callable[[list[torch.Tensor]], Any]) -> Generator:
+    """From functions for the states of all generators of a kind, as tensors."""
+
+    def get() -> list[bytes]:
+        with _outside():
+            return [state.numpy().tobytes() for state in read()]
+
+    def put(states: list[bytes]) -> None:
+        with _outside():
+            write([torch.frombuffer(bytearray(state), dtype=torch.uint8) for state in states])
+
+    return Generator(get, put)
+
+
+def _outside() -> AbstractContextManager[Any]:
+    """Outside of all transformations of `torch.func`, inside which tensors have no numbers."""
+    return nullcontext() if peek() is None else temporarily_clear_interpreter_stack()
+
+
+_CPU = _generator(lambda: [torch.get_rng_state()], lambda states: torch.set_rng_state(states[0]))
+_CUDA = _generator(torch.cuda.get_rng_state_all, torch.cuda.set_rng_state_all)
+_XPU = _generator(torch.xpu.get_rng_state_all, torch.xpu.set_rng_state_all)
+_MPS = _generator(lambda: [torch.mps.get_rng_state()], lambda states: torch.mps.set_rng_state(states[0]))

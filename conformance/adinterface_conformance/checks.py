@@ -35,7 +35,7 @@ from adinterface.core.tree import handler_of
 from adinterface.sparse.operators import SPARSE
 from adinterface.tools.facts import operator_of, parts_of, plain_of
 
-from . import laws
+from . import laws, ownership
 from .arguments import shifted
 from .case import Case, Counted, case_of, operation_of, quiet
 from .scenario import OneOf, Scenario
@@ -219,7 +219,7 @@ def companion(case: Case) -> None:
     if case.operation.output == "scalar and aux" and not is_number(case.value):
 
         def f(*args: Any, **kwargs: Any) -> Any:
-            return _first(case.scenario.f(*args, **kwargs))
+            return ownership.scalar_of(case.scenario.f(*args, **kwargs))
 
     counted = Counted(f)
     part = case.run()[plain.name]
@@ -227,13 +227,6 @@ def companion(case: Case) -> None:
     outer = case.backend.outer if isinstance(case.backend, adinterface.SecondOrder) else case.backend
     allowed = counted.calls if gives(adinterface.core.contract.registry.find(outer), "pullback") else counted.calls * 3 // 2 + 1
     assert case.calls <= allowed, f"{case.name} evaluates f {case.calls} times, {plain.name} {counted.calls} times"
-
-
-def _first(returned: Any) -> Any:
-    """The scalar in front of what is auxiliary."""
-    if isinstance(returned, dict):
-        return next(iter(returned.values()))
-    return returned[0] if isinstance(returned, tuple) else returned
 
 
 @check(share=4)
@@ -401,6 +394,63 @@ def symmetry(case: Case) -> None:
 def taylor(case: Case) -> None:
     """The error of the Taylor polynomial falls as the next power of the step."""
     laws.taylor(case)
+
+
+# Ownership -----------------------------------------------------------------------------------------------------------
+
+
+def _exact_reals(scenario: Scenario, backend: AutoBackend) -> bool:
+    """Whether all numbers are real and of 64 bits, as sums with numbers of an outer derivative need it."""
+    case = case_of(scenario, backend)
+    dtypes = [*case.arguments.dtypes, *map(array_dtype_of, case.value_leaves())]
+    return set(dtypes) <= {"float64"} and not case.arguments.promotes
+
+
+def _exact_arrays(scenario: Scenario, backend: AutoBackend) -> bool:
+    """As `_exact_reals`, without Python numbers, which are equal to nothing but numbers."""
+    leaves = case_of(scenario, backend).arguments.leaves
+    return _exact_reals(scenario, backend) and not any(type(leaf) is float for leaf in leaves)
+
+
+@check(share=2, condition=_exact_arrays)
+def constants(case: Case) -> None:
+    """What is given as a Constant or keyword is constant, although it is an argument, too."""
+    ownership.constants(case)
+
+
+@check(without=("kink",), share=4, condition=_exact_reals)
+def outer(case: Case) -> None:
+    """An outer derivative passes through Constants and keywords."""
+    ownership.outer(case)
+
+
+@check(with_parts("back", "push"), without=("kink",), share=2, condition=_exact_reals)
+def maps_outside(case: Case) -> None:
+    """An outer derivative passes through `back` and `push` that were made outside of it."""
+    ownership.maps_outside(case)
+
+
+@check(share=4)
+def identity(case: Case) -> None:
+    """f gets the very objects that the caller passed, one-shot and prepared, also in lists, dicts and sets."""
+    ownership.identity(case)
+
+
+@check(without=("kink",), share=4, condition=_exact_reals)
+def draws(case: Case) -> None:
+    """Value and derivative come from the same random numbers, and the generators move on by one evaluation."""
+    ownership.draws(case)
+
+
+@check(
+    lambda operation: operation.order == 2 and operation.output != "tree",
+    without=("kink", "discrete"),
+    share=2,
+    condition=_exact_reals,
+)
+def recorded(case: Case) -> None:
+    """A second derivative through a rule is right, also in a loop, or it is refused."""
+    ownership.recorded(case)
 
 
 # Behaviour -----------------------------------------------------------------------------------------------------------
@@ -711,13 +761,13 @@ def _nothing(*arrays: Any) -> Any:
 @check(
     _gradient_of_scalar,
     share=4,
-    condition=lambda scenario, backend: hasattr(_first(case_of(scenario, backend).value), "dtype"),
+    condition=lambda scenario, backend: hasattr(ownership.scalar_of(case_of(scenario, backend).value), "dtype"),
 )
 def refuses_what_is_no_scalar(case: Case) -> None:
     """An f that returns an array instead of a scalar is refused before any backward pass."""
 
     def array(*args: Any, **kwargs: Any) -> Any:
-        returned = _first(case.scenario.f(*args, **kwargs))
+        returned = ownership.scalar_of(case.scenario.f(*args, **kwargs))
         return adinterface.array_namespace(returned).stack([returned, returned])
 
     try:

@@ -5,6 +5,7 @@ Here the engines are right, and what is wrong is what stands between them and th
 """
 
 import contextvars
+import copy
 import decimal
 import functools
 import gc
@@ -23,13 +24,14 @@ import jax
 import numpy as np
 import pytest
 import torch
-from adinterface_conformance import CHECKS, Scenario
+from adinterface_conformance import CHECKS, Scenario, ownership
 from adinterface_conformance.state import global_state, restored
 from adinterface_studies.scenarios import SCENARIOS
 from backends_table import BACKENDS, each_backend
 
 import adinterface
 from adinterface import (
+    AutoAutograd,
     AutoJax,
     AutoTorch,
     Constant,
@@ -45,6 +47,7 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.core.operators.pullback import Back, Push
+from adinterface.rules import ignore_derivatives, scalar_rule
 
 # The scenarios -------------------------------------------------------------------------------------------------------
 
@@ -512,7 +515,54 @@ RECEIVED = [
     ("a Constant has an axis more", "constants", handing_on(_another_shape), "received"),
 ]
 
-CAUGHT = [*PREPARED, *OPERATORS, *RECEIVED]
+# Whose it is: what a call does with Constants, objects and random numbers ------------------------------------------------
+
+
+def _follows_the_twin(operator, f, backend, args, kwargs):
+    """What a keyword shares with an argument is differentiated with it."""
+    if "twin" not in kwargs:
+        return operator(f, backend, *args, **kwargs)
+    words = {name: value for name, value in kwargs.items() if name != "twin"}
+    return operator(lambda *inner, **others: f(*inner, twin=inner, **others), backend, *args, **words)
+
+
+def _cuts_keywords(operator, f, backend, args, kwargs):
+    return operator(f, backend, *args, **{name: ignore_derivatives(value) for name, value in kwargs.items()})
+
+
+def _cuts_what_a_map_takes(found, args):
+    value, map_ = found
+    return type(found)(value, lambda *given: map_(*map(ignore_derivatives, given)))
+
+
+def _copies_keywords(args, kwargs):
+    return args, copy.deepcopy(kwargs)
+
+
+def _draws_anew(operator, f, backend, args, kwargs):
+    operator(f, backend, *args, **kwargs)
+    return operator(f, backend, *args, **kwargs)
+
+
+def _sets_generators_back(operator, f, backend, args, kwargs):
+    state = random.getstate()
+    result = operator(f, backend, *args, **kwargs)
+    random.setstate(state)
+    return result
+
+
+OWNERSHIP = [
+    ("a keyword is differentiated with what it shares", "cubes", wrapped(_follows_the_twin), "constants"),
+    ("a keyword is differentiated in a Hessian", "hessian", wrapped(_follows_the_twin), "constants"),
+    ("an outer derivative does not reach keywords", "cubes", wrapped(_cuts_keywords), "outer"),
+    ("an outer derivative does not reach a cotangent", "pullback", result(_cuts_what_a_map_takes), "maps_outside"),
+    ("an outer derivative does not reach a tangent", "linearize", result(_cuts_what_a_map_takes), "maps_outside"),
+    ("f gets a copy of an object", "cubes", handing_on(_copies_keywords), "identity"),
+    ("f draws anew", "cubes", wrapped(_draws_anew), "draws"),
+    ("generators are set back", "cubes", wrapped(_sets_generators_back), "draws"),
+]
+
+CAUGHT = [*PREPARED, *OPERATORS, *RECEIVED, *OWNERSHIP]
 
 # Tests ---------------------------------------------------------------------------------------------------------------
 
@@ -573,12 +623,20 @@ NOT_SEEN = {("no DisconnectedWarning", "finite"), ("memory is kept", "jax"), ("o
 
 
 @each_backend
-@pytest.mark.parametrize(("name", "on", "mutate", "check"), [*OPERATORS, *RECEIVED], ids=in_words)
+@pytest.mark.parametrize(("name", "on", "mutate", "check"), [*OPERATORS, *RECEIVED, *OWNERSHIP], ids=in_words)
 def test_a_wrong_call_is_caught(name, on, mutate, check, backend):
     scenario = replace(ON[on], operator=mutate(ON[on].operator))
     said = failure(scenario, backend, check)
     short = next(short for short, other in BACKENDS.items() if other == backend)
     assert bool(said) is ((name, short) not in NOT_SEEN), said
+
+
+@pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=lambda backend: backend.name)
+@pytest.mark.parametrize("on", ["hvp", "hessian"])
+def test_a_rule_whose_derivative_is_not_recorded_is_caught(on, backend, monkeypatch):
+    wrong = scalar_rule(np.exp, lambda value, x: ignore_derivatives(value))
+    monkeypatch.setattr(ownership, "exponential", wrong)
+    assert failure(replace(ON[on]), backend, "recorded")
 
 
 #: Of an engine: the backend, a part of its state, how it is read and written, and another value of it.

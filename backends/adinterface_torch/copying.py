@@ -11,6 +11,7 @@ import gc
 import operator
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from itertools import chain
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType, TracebackType
 from typing import Any
@@ -256,7 +257,7 @@ class _Private(_Copier):
 
     def other(self, value: Any) -> Any:
         kind = type(value)
-        if isinstance(value, torch.Tensor):
+        if issubclass(kind, torch.Tensor):
             return self.view(value)
         if kind is MethodType:
             function, owner = self.of(value.__func__), self.of(value.__self__)
@@ -312,7 +313,8 @@ def _referents(values: list[Any]) -> list[Any]:
         elif issubclass(kind, ref):  # the object itself, not what it holds: schedulers refer to optimizers so
             found += [target for target in [value()] if isinstance(target, (nn.Module, torch.Tensor, MethodType))]
         elif kind in ProxyTypes:
-            found.append(value.__init__.__self__)
+            with suppress(ReferenceError):  # it is dead
+                found.append(value.__init__.__self__)
     return found
 
 

@@ -38,19 +38,17 @@ def rows() -> list[Row]:
 def _row(name: str) -> Row:
     try:
         devices = ", ".join(registry.backend_class(name).devices())
-    except ImportError as error:
-        if error.name is not None and error.name.partition(".")[0] == name:
-            return Row(_value(name), "no", "-", "-", _remedy(name))
-        return _unusable(name, error)
+    except ModuleNotFoundError:
+        return Row(_value(name), "no", "-", "-", _remedy(name))
     except Exception as error:  # whatever an engine does when it is broken, the table shows the others
-        return _unusable(name, error)
+        return _unusable(name, error.__cause__ or error)
     if _has_engine(name):
         return Row(_value(name), "yes", _engine_version(name), devices, _remedy(name))
     package = _package(name)
     return Row(_value(name), "yes", version(package), devices, f"(part of {package})")
 
 
-def _unusable(name: str, error: Exception) -> Row:
+def _unusable(name: str, error: BaseException) -> Row:
     state = "conflict" if isinstance(error, BackendError) else "broken"
     return Row(_value(name), state, "-", "-", _remedy(name), f"{type(error).__name__}: {error}")
 

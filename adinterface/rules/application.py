@@ -108,6 +108,8 @@ class Application:
         self.name: str = rule.name
         self.pullback: Callable[[Arrays, Point], Arrays] | None = self._pull if rule.back is not None else None
         self.pushforward: Callable[[Arrays, Point], Arrays] | None = self._push if rule.push is not None else None
+        if self.pullback is None and self.pushforward is None:
+            self.pullback = self.pushforward = self._without_derivative
         #: The value's structure, and of each array in it whether it is an output; known when the primal has run.
         self._form: tuple[Structure, tuple[bool, ...]] | None = None
         #: Each argument is one array that the engine follows.
@@ -167,6 +169,12 @@ class Application:
         if self._rule.host is not False:
             return self._host(leaves, carried)
         return self._value(self._rule.f, leaves, carried)
+
+    def _without_derivative(self, moved: Arrays, point: Point) -> Arrays:
+        raise RuleError(
+            f"{self.name} has no derivative: it is a rule without a pullback and without a pushforward. Decorate one with "
+            f"{self.name}.pullback, or take finite differences with differentiate_with({self.name}, AutoFiniteDifferences())."
+        )
 
     def written(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays] | None:
         f = self._rule.written

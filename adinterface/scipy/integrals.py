@@ -115,6 +115,7 @@ class _Flat:
 
     held: frozenset[int] = frozenset()
     fresh = False
+    given = ()
 
     def __init__(self, function: Callable[..., Any]):
         self._function = function

@@ -257,6 +257,7 @@ class _Line:
 
     held: frozenset[int] = frozenset()
     fresh = False
+    given = ()
 
     def __init__(self, probe: Probe, direction: Direction):
         self.probe: Probe = probe

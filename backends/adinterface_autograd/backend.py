@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import re
 from types import TracebackType
 from typing import Any
 
@@ -95,6 +96,8 @@ class AutogradBackend(Backend):
 
     def note(self, error: Exception) -> str | None:
         message = str(error)
+        if isinstance(error, (TypeError, ValueError, RuntimeError, AttributeError)) and re.search(_OBJECTS, message):
+            return _NUMPY_CALLED
         if isinstance(error, AdinterfaceError):
             return None
         if "Box" in message and ("item assignment" in message or "output" in message):
@@ -106,8 +109,6 @@ class AutogradBackend(Backend):
             )
         if isinstance(error, ValueError) and ("element with a sequence" in message or "read-only" in message):
             return _NO_ASSIGNMENT if _assigns(error.__traceback__) else _NUMPY_CALLED
-        if isinstance(error, ValueError) and "object arrays are not supported" in message:
-            return _NUMPY_CALLED
         if isinstance(error, TypeError) and ("Box" in message or "ufunc" in message):
             return _NUMPY_CALLED
         return None
@@ -120,8 +121,10 @@ def _assigns(trace: TracebackType | None) -> bool:
     return trace is not None and dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] in ("STORE_SUBSCR", "STORE_SLICE")
 
 
+#: What NumPy and SciPy say of an array whose entries are autograd's boxes.
+_OBJECTS = r"object arrays are not|dtype object|object dtype|dtype\('O'\)|ObjectDType|type 'object' not|argument 'out'"
 _NUMPY_CALLED = (
-    "NumPy was called on an array that autograd is tracing. Take the functions from the array: "
+    "NumPy or SciPy was called on an array that autograd is tracing. Take the functions from the array: "
     "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, and every "
     "function whose arguments f captures. Beside an array that is not differentiated, which is NumPy's own, take them from "
     "both: array_namespace(c, x)."

@@ -1,15 +1,15 @@
-"""Rules on JAX: `custom_jvp` around a linear primitive whose value is the pushforward and whose transpose is the pullback.
+"""Rules on JAX: a primitive for the value, and a linear one whose value is the pushforward and whose transpose is the pullback.
 
-JAX's mechanisms do not take both: `custom_vjp` has no forward mode. `custom_jvp` transposes the code of the forward rule
-for reverse mode. That ignores a user's pullback, and fails for a loop or a callback. The primitive is the derivative at one
-point as a linear map. Forward it is the pushforward (or the pullback, transposed); backward it is the pullback (or the
-pushforward, transposed). So a user defines only what is used. It uses JAX's public interface for primitives:
+JAX's mechanisms do not serve: `custom_vjp` has no forward mode. `custom_jvp` transposes the code of the forward rule
+for reverse mode. That ignores a user's pullback, and fails for a loop or a callback. In the second derivative of a loop it
+differentiates the code of the value in place of the rule. The linear primitive is the derivative at one
+point. Forward it is the pushforward (or the pullback, transposed); backward it is the pullback (or the
+pushforward, transposed). So a user defines only what is used. Both use JAX's public interface for primitives:
 `jax.extend.core`, `jax.interpreters`.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +17,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.custom_derivatives import SymbolicZero
 from jax.extend.core import Primitive
 from jax.interpreters import ad as _ad
 from jax.interpreters import batching, mlir
@@ -31,36 +30,19 @@ ad: Any = _ad  # untyped in JAX
 Map = Callable[[Arrays, Point], Arrays]
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
     """The value of a rule, with its derivatives."""
-    outputs, aux = rule.value(tuple(map(_array, leaves)), tuple(map(_array, carried)))
-    return tuple(map(jnp.asarray, outputs)), tuple(map(jnp.asarray, aux))
-
-
-def _jvp(rule: FlatRule, primals: Any, tangents: Any) -> Any:
-    leaves, carried = primals
-    for n, tangent in enumerate(tangents[1]):
-        if not isinstance(tangent, SymbolicZero) and tangent.dtype != jax.dtypes.float0:
-            raise rule.refused(n)
-    outputs, aux = custom(rule, leaves, carried)
-    point = Point(leaves, carried, outputs, aux)
-    moved = tuple([_instantiated(t, x) for t, x in zip(tangents[0], leaves)])
+    leaves, carried = tuple(map(_array, leaves)), tuple(map(_array, carried))
+    outputs, aux = rule.value(tuple(map(jax.lax.stop_gradient, leaves)), tuple(map(jax.lax.stop_gradient, carried)))
+    point = Point(leaves, carried, tuple(map(jnp.asarray, outputs)), tuple(map(jnp.asarray, aux)))
     maps = _Maps(_of_the_point(rule, _push(rule)), _of_the_point(rule, _pull(rule)))
-    pushed = _linear.bind(*moved, *leaves, *carried, *outputs, *aux, maps=maps, sizes=tuple(map(len, point)))
-    return (outputs, aux), (tuple(pushed), tuple([np.zeros(x.shape, jax.dtypes.float0) for x in aux]))
-
-
-custom.defjvp(_jvp, symbolic_zeros=True)
+    results = _valued.bind(*itertools.chain(*point), rule=rule, maps=maps, sizes=tuple(map(len, point)))
+    return tuple(results[: len(outputs)]), tuple(results[len(outputs) :])
 
 
 def _array(x: Any) -> Any:
     """JAX passes a constant to a rule in a class that is not a JAX array."""
     return x if isinstance(x, jax.Array) else jnp.asarray(x)
-
-
-def _instantiated(tangent: Any, like: Any) -> Any:
-    return jnp.zeros_like(like) if isinstance(tangent, SymbolicZero) else tangent
 
 
 def _of_the_point(rule: FlatRule, derivative: Map) -> Map:
@@ -136,16 +118,26 @@ class _Maps:
     def __init__(self, push: Map, pull: Map):
         self.push, self.pull = push, pull
 
+    def over(self, axes: Point) -> _Maps:
+        """These maps for stacks of tangents, and a point of which some arrays have an axis in front."""
+        return _Maps(jax.vmap(self.push, in_axes=(0, axes)), jax.vmap(self.pull, in_axes=(0, axes)))
 
+
+#: The value of a rule, which takes the point and returns its outputs and aux; its derivative is the rule's.
+_valued: Any = Primitive("adinterface_value")
+_valued.multiple_results = True
+#: The derivative of a rule, as a linear map of tangents at a point.
 _linear: Any = Primitive("adinterface_rule")
 _linear.multiple_results = True
 
 
+def _point(items: Sequence[Any], sizes: tuple[int, ...]) -> Point:
+    return Point(*[tuple(items[start:end]) for start, end in itertools.pairwise(np.cumsum([0, *sizes]))])
+
+
 def _parts(items: Sequence[Any], sizes: tuple[int, ...]) -> tuple[Arrays, Point]:
     """The arrays of the tangents, and of the point."""
-    ends = np.cumsum([0, sizes[0], *sizes])
-    tangents, *point = [tuple(items[start:end]) for start, end in itertools.pairwise(ends)]
-    return tangents, Point(*point)
+    return tuple(items[: sizes[0]]), _point(items[sizes[0] :], sizes)
 
 
 def _arrays(items: Sequence[Any], sizes: tuple[int, ...]) -> tuple[Arrays, Point]:
@@ -166,6 +158,29 @@ def _transpose(cotangents: Any, *arrays: Any, maps: _Maps, sizes: tuple[int, ...
     seeds = tuple([_conj(ad.instantiate_zeros(c)) for c in cotangents])
     result = [_conj(x) for x in maps.pull(seeds, point)]
     return [x if ad.is_undefined_primal(into) else None for x, into in zip([*result, *[None] * (len(arrays) - count)], arrays)]
+
+
+def _same(*point: Any, rule: FlatRule, maps: _Maps, sizes: tuple[int, ...]) -> list[Any]:
+    _, _, outputs, aux = _point(point, sizes)
+    return [*outputs, *aux]
+
+
+def _derivative_of_value(primals: Any, tangents: Any, *, rule: FlatRule, maps: _Maps, sizes: tuple[int, ...]) -> Any:
+    moves = _point(tangents, sizes)
+    for n, tangent in enumerate(moves.carried):
+        if _moves(tangent):
+            raise rule.refused(n)
+    if any(map(_moves, (*moves.outputs, *moves.aux))):  # the value was computed from what does not move
+        raise rule.captured()
+    values = _valued.bind(*primals, rule=rule, maps=maps, sizes=sizes)
+    leaves, carried, outputs, _ = _point(primals, sizes)
+    seeds = map(ad.instantiate_zeros, moves.leaves)
+    pushed = _linear.bind(*seeds, *leaves, *carried, *values, maps=maps, sizes=sizes)
+    return values, [*pushed, *[ad.Zero(jax.typeof(x).to_tangent_aval()) for x in values[len(outputs) :]]]
+
+
+def _moves(tangent: Any) -> bool:
+    return not isinstance(tangent, ad.Zero) and tangent.dtype != jax.dtypes.float0
 
 
 def _derivative(primals: Any, tangents: Any, *, maps: _Maps, sizes: tuple[int, ...]) -> Any:
@@ -191,18 +206,28 @@ def _derivative(primals: Any, tangents: Any, *, maps: _Maps, sizes: tuple[int, .
 
 
 def _batched(arrays: Sequence[Any], dims: Sequence[Any], *, maps: _Maps, sizes: tuple[int, ...]) -> Any:
-    (length,) = {x.shape[d] for x, d in zip(arrays, dims) if d is not None}
     # All tangents and outputs get the batch axis, so that the results of the map and of its transpose have it, too.
     roles, point = _parts(range(len(arrays)), sizes)
-    always = {*roles, *point.outputs}
+    stacks, axes = _stacked(arrays, dims, {*roles, *point.outputs})
+    return _linear.bind(*stacks, maps=maps.over(_parts(axes, sizes)[1]), sizes=sizes), [0] * sizes[2]
+
+
+def _batched_value(arrays: Sequence[Any], dims: Sequence[Any], *, rule: FlatRule, maps: _Maps, sizes: tuple[int, ...]) -> Any:
+    leaves, _, outputs, aux = _point(range(len(arrays)), sizes)
+    stacks, axes = _stacked(arrays, dims, {*leaves, *outputs, *aux})  # the maps take a tangent with the axis for each leaf
+    results = _valued.bind(*stacks, rule=rule, maps=maps.over(_point(axes, sizes)), sizes=sizes)
+    return results, [0] * len(results)
+
+
+def _stacked(arrays: Sequence[Any], dims: Sequence[Any], always: set[int]) -> tuple[list[Any], list[int | None]]:
+    """The arrays with their batch axis in front, and where it is; those in `always` get one if they have none."""
+    (length,) = {x.shape[d] for x, d in zip(arrays, dims) if d is not None}
     axes: list[int | None] = [0 if d is not None or n in always else None for n, d in enumerate(dims)]
     stacks: list[Any] = []
     for x, d, axis in zip(arrays, dims, axes):
         x = x if d is None else jnp.moveaxis(x, d, 0)
         stacks.append(x if d is not None or axis is None else jnp.broadcast_to(x, (length, *x.shape)))
-    over = (0, _parts(axes, sizes)[1])
-    stacked = _Maps(jax.vmap(maps.push, in_axes=over), jax.vmap(maps.pull, in_axes=over))
-    return _linear.bind(*stacks, maps=stacked, sizes=sizes), [0] * sizes[2]
+    return stacks, axes
 
 
 def _conj(x: Any) -> Any:
@@ -214,4 +239,9 @@ _linear.def_abstract_eval(_shapes)
 ad.primitive_transposes[_linear] = _transpose
 ad.primitive_jvps[_linear] = _derivative
 batching.primitive_batchers[_linear] = _batched
+_valued.def_impl(_same)
+_valued.def_abstract_eval(_same)
+ad.primitive_jvps[_valued] = _derivative_of_value
+batching.primitive_batchers[_valued] = _batched_value
+mlir.register_lowering(_valued, mlir.lower_fun(_same, multiple_results=True))
 mlir.register_lowering(_linear, mlir.lower_fun(_value, multiple_results=True))

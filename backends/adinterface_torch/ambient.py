@@ -14,6 +14,10 @@ import torch
 class Ambient(threading.local):
     #: How many calls of this library record f: inside one, results stay in its graph (`backend`).
     depth = 0
+    #: The inputs of the innermost of them (`recording`).
+    inputs: tuple[torch.Tensor, ...] = ()
+    #: Whether results of the innermost call stay in the graph of every leaf that requires grad: `create_graph` (`recording`).
+    creates = False
     #: The dtype that Python floats take in the innermost call (`dtypes`).
     python_float: torch.dtype | None = None
     #: The private copies of modules that are made, each with its module; None if they are not noted (`state`).

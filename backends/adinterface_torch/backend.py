@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from operator import attrgetter
 from typing import Any
 
@@ -25,6 +25,7 @@ from adinterface.core.contract.backend import (
 )
 from adinterface.core.contract.compilers import Compiler
 from adinterface.core.contract.errors import AdinterfaceError, BackendError
+from adinterface.core.contract.library import Scoping
 from adinterface.core.contract.notes import note_of
 
 from .ambient import here
@@ -33,11 +34,13 @@ from .distributed import Watch, completed, gradients, is_dtensor, placed_like, r
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH
 from .modules import ModuleNode
-from .nested_forward import forward, keeping_dtypes, moving, refuse_tangents
+from .nested_forward import as_in_reverse, forward, moving, overlaps, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
 from .pickling import marked
-from .private import in_dual_level, in_use, peek, register_pytree_node
+from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_map_only
+from .recording import RUNNING, Creating, Recording, in_graph, in_place, reaches_others
 from .state import kept, unchanged
+from .unrecorded import custom_nodes, transposed
 
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
 _forward_mode = threading.RLock()
@@ -65,6 +68,9 @@ class TorchBackend(Backend):
         if auto.device is not None:
             self._check_device(auto.device)
 
+    def scope(self) -> Scoping | None:
+        return Creating if self.create_graph else None
+
     def _check_device(self, device: Any) -> None:
         try:
             torch.empty(0, device=device)
@@ -76,14 +82,11 @@ class TorchBackend(Backend):
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
         """As by `pullback`, but the graph is freed during the pass, as by `backward`."""
-        if not self._is_open(leaves):
+        if not self._is_open(function, leaves):
             return None if peek() is not None else self._gradient_inside(function, leaves)
         inputs = _inputs(function, leaves)
-        here.depth = 1
-        try:
+        with Recording(inputs):
             (output,), aux = function(*inputs)
-        finally:
-            here.depth = 0
         gradients = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
         if not value:
             return Gradient((), aux, gradients, _reach(gradients))
@@ -91,27 +94,26 @@ class TorchBackend(Backend):
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""
-        if self.mode != "reverse" or not self._is_open(leaves):
+        if self.mode != "reverse" or not self._is_open(function, (*leaves, *directions)):
             return None
         inputs = _inputs(function, leaves)
-        here.depth = 1
-        try:
+        with Recording(inputs):
             (output,), _ = function(*inputs)
             first = backward((output,), inputs, create_graph=True) if output.requires_grad else (None,) * len(inputs)
-        finally:
-            here.depth = 0
         del output  # with f's intermediate values, as far as the gradients do not need them
         live = [(g, v) for g, v in zip(first, directions) if g is not None and g.requires_grad]
         second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else (None,) * len(inputs)
         return Pushforward(tuple([None if g is None else g.detach() for g in first]), tuple(second), Aux())
 
-    def _is_open(self, leaves: Arrays) -> bool:
-        """Whether only f's own graph is needed, which is the usual case: no outer call, no mode of torch."""
-        if here.depth or self.create_graph or in_use() or peek() is not None or in_dual_level():
+    def _is_open(self, function: FlatFunction, arrays: Arrays) -> bool:
+        """Whether only f's own graph is needed, which is the usual case: no outer call, no mode of torch, all in place."""
+        if RUNNING or self.create_graph or in_use() or peek() is not None or in_dual_level():
             return False
         if torch.is_inference_mode_enabled() or not torch.is_grad_enabled():
             return False
-        return not any(map(_GRAD_FN, leaves)) and not any(map(_IS_INFERENCE, leaves))
+        if any(map(_GRAD_FN, arrays)) or any(map(_IS_INFERENCE, arrays)):
+            return False
+        return not (given := function.given) or (not in_graph(given) and in_place(function, arrays) is function.held)
 
     def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
         """The gradient inside an outer call or a mode of torch, or where processes exchange gradients.
@@ -145,10 +147,13 @@ class TorchBackend(Backend):
 
     def _recorded(self, function: FlatFunction, leaves: Arrays) -> tuple[bool, Arrays, Arrays, Aux]:
         """Whether results stay in an outer graph; the inputs of the graph that f's evaluation made, its outputs and aux."""
-        keep, held = self._keeps(leaves), function.held
-        with _recording():
+        keep = self._keeps((*leaves, *function.given))
+        held = in_place(function, leaves, keep)
+        with _mode(True):
             inputs = tuple([x if n in held and not x.is_inference() else _alias(x, keep) for n, x in enumerate(leaves)])
-            outputs, aux = function(*inputs)
+            with Recording(inputs):
+                outputs, aux = function(*inputs)
+            keep = keep or self._keeps((), (*outputs, *aux), inputs)
         if in_dual_level():
             refuse_tangents((*leaves, *outputs, *aux))
         return keep, inputs, outputs, aux
@@ -164,7 +169,9 @@ class TorchBackend(Backend):
         connected = [output.requires_grad for output in outputs]
 
         def back(cotangents: Arrays) -> Arrays:
-            graph = keep or (differentiable and here.depth > 0)
+            return back_in(keep or peek() is not None or self._keeps(cotangents), cotangents)
+
+        def back_in(graph: bool, cotangents: Arrays) -> Arrays:
             gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
             if any(connected):
                 with _mode(graph):
@@ -181,9 +188,10 @@ class TorchBackend(Backend):
             # Only the backward pass is batched, so f may contain code that vmap refuses. torch.func.vmap, because the vmap of
             # `is_grads_batched` runs a loop for matrix products.
             used: list[bool] = []
+            graph = keep or peek() is not None or self._keeps(cotangents)
 
             def back_to_used(*entry: torch.Tensor) -> Arrays:
-                result = back(entry)
+                result = back_in(graph, entry)
                 used[:] = [gradient is not None for gradient in result]
                 return tuple([gradient for gradient in result if gradient is not None])  # vmap takes no None
 
@@ -202,30 +210,35 @@ class TorchBackend(Backend):
 
     def _pushed(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _forward_mode, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
-            leaves = tuple([_outside_inference(leaf) for leaf in leaves])
+            leaves = tuple([leaf.clone() if overlaps(leaf) else _outside_inference(leaf) for leaf in leaves])
             tangents = moving([_outside_inference(tangent) for tangent in tangents], leaves)
-            taken = forward(keeping_dtypes(function, leaves), self._keeps(leaves))
+            taken = forward(as_in_reverse(function, leaves), self._keeps(leaves))
             try:
                 pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
             except RuntimeError as error:
                 if re.search(OTHER_DTYPE, str(error)) and _MIXED not in getattr(error, "__notes__", ()):
                     error.add_note(_MIXED)
                 raise
-        return self._shown(pushed, leaves)
+        return self._shown(pushed, (*leaves, *tangents, *function.given))
 
-    def _shown(self, pushed: Sequence[Any], leaves: Arrays) -> Pushforward:
+    def _shown(self, pushed: Sequence[Any], given: Sequence[Any]) -> Pushforward:
         """Results of forward mode, which torch keeps in the graph of every leaf and captured tensor that requires grad."""
         outputs, tangents, aux = pushed
         # torch returns float64 where a number in a 0-d array meets a Python float.
         tangents = tuple([tangent.to(output.dtype) for tangent, output in zip(tangents, outputs)])
-        if peek() is not None or self._keeps(leaves):
+        keeps = peek() is not None or self._keeps(given, (*outputs, *tangents, *aux))
+        if keeps and is_forward_enabled():  # else inside no_grad, in f of such a call
             return Pushforward(tuple(outputs), tangents, aux)
         return Pushforward(detached(outputs), detached(tangents), aux.map(_apart))
 
-    def _keeps(self, leaves: Arrays) -> bool:
-        return self.create_graph or (
-            torch.is_grad_enabled() and (here.depth > 0 or any(leaf.grad_fn is not None for leaf in leaves))
-        )
+    def _keeps(self, given: Iterable[Any], results: Sequence[torch.Tensor] = (), inputs: Arrays = ()) -> bool:
+        """Whether results stay in the graph around the call, which decides everywhere whether they are detached.
+
+        given: what the call is given, leaves, Constants, keywords and directions. results, inputs: those of f, once known.
+        """
+        if self.create_graph or here.depth or not torch.is_grad_enabled():
+            return self.create_graph or torch.is_grad_enabled()
+        return in_graph(given) or (bool(RUNNING) and reaches_others(results, inputs))
 
     def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
         if self.chunk_size == 1:
@@ -245,12 +258,13 @@ class TorchBackend(Backend):
             outputs, tangents, aux = batched(*stacks)
         if inside:
             outputs, aux = tuple([output[0] for output in outputs]), aux.map(lambda array: array[0])
-        return self._shown((outputs, tangents, aux), leaves)
+        return self._shown((outputs, tangents, aux), (*leaves, *stacks, *function.given))
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         """The value once, and a pushforward in every push; stacks of tangents in one."""
-        outputs, aux = function(*leaves)
-        if peek() is None and not self._keeps(leaves):
+        with nullcontext() if peek() is not None else Recording(leaves):
+            outputs, aux = function(*leaves)
+        if peek() is None and not self._keeps((*leaves, *function.given), (*outputs, *aux)):
             outputs, aux = detached(outputs), aux.map(_apart)
 
         def push(tangents: Arrays) -> Arrays:
@@ -267,12 +281,12 @@ class TorchBackend(Backend):
         axes = tuple([0 if stacked else None for stacked in each])
 
         def vectorized(*arrays: Any) -> Any:
-            if peek() is None and not self._keeps(arrays):
-                arrays = detached(arrays)  # else a graph would be kept of what module's parameters go through
+            leaves_graph = peek() is None and not self._keeps(arrays)
             count = next(len(array) for array, stacked in zip(arrays, each) if stacked)
             at_once = torch.func.vmap(compute, in_dims=axes, randomness=randomness, chunk_size=chunk if chunk < count else None)
             with unchanged():
-                return at_once(*arrays)
+                results = at_once(*arrays)
+            return tree_map_only(torch.Tensor, torch.Tensor.detach, results) if leaves_graph else results
 
         return vectorized
 
@@ -325,17 +339,6 @@ def _reach(gradients: Sequence[Any]) -> bool:
     return gradients[0] is not None or any(gradient is not None for gradient in gradients)
 
 
-@contextmanager
-def _recording() -> Iterator[None]:
-    """f runs with gradients on, in any mode of the caller; results of calls inside f stay in the graph."""
-    here.depth += 1
-    try:
-        with _mode(True):
-            yield
-    finally:
-        here.depth -= 1
-
-
 def _written_back(function: FlatFunction) -> AbstractContextManager[None]:
     """What f changes in the buffers of private copies of modules arrives in the modules."""
     return kept() if function.held and peek() is None else nullcontext()
@@ -364,11 +367,20 @@ def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:
 
 def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
     """Inside torch.func.grad, vmap, jvp: torch.autograd.grad refuses to run there."""
+    nodes: list[Any] = []
+
+    def seen(*inputs: torch.Tensor) -> tuple[Arrays, Aux]:
+        outputs, aux = function(*inputs)
+        nodes.extend(custom_nodes(outputs, inputs))
+        return outputs, aux
+
     with torch.enable_grad():
-        pulled: Any = torch.func.vjp(function, *leaves, has_aux=True)
-    outputs, transposed, aux = pulled
+        pulled: Any = torch.func.vjp(seen, *leaves, has_aux=True)
+    outputs, pull, aux = pulled
+    if not is_forward_enabled():  # inside no_grad, in f of a call in forward mode
+        outputs, aux = detached(outputs), aux.map(torch.Tensor.detach)
 
     def back(cotangents: Arrays) -> Arrays:
-        return tuple(transposed(tuple(cotangents)))
+        return transposed(nodes, pull, cotangents, leaves) if nodes else tuple(pull(tuple(cotangents)))
 
     return Pullback(outputs, aux, back, back_stacked=lambda stacks: tuple(torch.func.vmap(lambda *c: back(c))(*stacks)))

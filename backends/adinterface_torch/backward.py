@@ -7,13 +7,14 @@ utilities) do so, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
-from torch.autograd.graph import get_gradient_edge
+from torch.utils.checkpoint import CheckpointFunction
 
-from .private import run_backward
+from .private import may_be_applied, run_backward
+from .unrecorded import custom_nodes, refuse_checkpoints, watched
 
 #: The classes of outputs that it is used for; None without it.
 _PLAIN = {torch.Tensor} if run_backward is not None else None
@@ -32,6 +33,11 @@ def backward(
 
     Without seeds, outputs are real and 0-d, and their gradients are taken.
     """
+    if may_be_applied(CheckpointFunction):
+        refuse_checkpoints(outputs, leaves)
+    custom = custom_nodes(outputs, leaves) if create_graph else ()
+    if custom:
+        return dense(watched(custom, outputs, leaves, seeds))
     if {*map(type, outputs)} != _PLAIN:
         result = torch.autograd.grad(
             outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True
@@ -55,20 +61,3 @@ def dense(gradients: Iterable[torch.Tensor | None]) -> tuple[Any, ...]:
 
 def detached(tensors: Iterable[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     return tuple(map(torch.Tensor.detach, tensors))
-
-
-def nodes_behind(tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] = ()) -> Iterator[Any]:
-    """The nodes of torch's graph that a backward pass from tensors visits, up to these ends."""
-    seen = {_edge(x) for x in ends if x.requires_grad}
-    stack = [_edge(x) for x in tensors if x.requires_grad]
-    while stack:
-        edge = stack.pop()
-        if edge not in seen:
-            seen.add(edge)
-            yield edge[0]
-            stack.extend([behind for behind in edge[0].next_functions if behind[0] is not None])
-
-
-def _edge(x: torch.Tensor) -> tuple[Any, int]:
-    edge = get_gradient_edge(x)
-    return edge.node, edge.output_nr

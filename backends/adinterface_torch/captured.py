@@ -17,7 +17,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from adinterface.core.contract.rules import Arrays, FlatRule, Point
 
 from .ambient import here
-from .backward import detached, nodes_behind
+from .backward import detached
 from .dtypes import is_inexact
 from .nested_forward import dual, is_followed
 from .private import (
@@ -31,6 +31,7 @@ from .private import (
     tree_map_only,
     unwrapped,
 )
+from .unrecorded import nodes_behind
 
 #: From tangents, or cotangents, at a point.
 Map = Callable[[Arrays, Point], Arrays]

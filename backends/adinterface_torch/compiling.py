@@ -21,6 +21,7 @@ from adinterface.core.contract.errors import BackendError
 
 from .ambient import here
 from .private import is_exporting, leave_to_python
+from .recording import Recording
 
 #: The classes of tensors in code that `torch.compile` traces.
 _ARRAYS = (torch.Tensor, torch.nn.Parameter)
@@ -139,11 +140,8 @@ def _program(compute: Callable[..., Any], arrays: Sequence[torch.Tensor]) -> Any
 def _recorded(function: Callable[..., Any], leaves: Sequence[torch.Tensor]) -> tuple[list[torch.Tensor], Any]:
     """Aliases of the leaves, and the function at these."""
     inputs = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in leaves]
-    here.depth += 1
-    try:
+    with Recording(tuple(inputs)):
         return inputs, function(*inputs)
-    finally:
-        here.depth -= 1
 
 
 def _grad(output: Any, inputs: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:

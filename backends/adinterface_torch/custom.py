@@ -25,6 +25,8 @@ class AdinterfaceRule(torch.autograd.Function):
     """The value of a rule, with its derivatives."""
 
     generate_vmap_rule = True
+    #: Its nodes keep all arrays, also for derivatives that are zero everywhere (`unrecorded`).
+    keeps_all = True
 
     @staticmethod
     def forward(called: Called, count: int, *arrays: torch.Tensor) -> Arrays:

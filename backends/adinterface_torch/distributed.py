@@ -20,8 +20,9 @@ from adinterface.core.contract.backend import Arrays, FlatFunction
 from adinterface.core.contract.errors import BackendError, ConversionError
 
 from .ambient import here
-from .backward import backward, nodes_behind
+from .backward import backward
 from .private import in_use, is_member, running_wrapper, sharded_groups
+from .unrecorded import nodes_behind
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 #: The modules of DTensor and `fully_shard`. Both are slow to import, and a program that uses them has imported them.

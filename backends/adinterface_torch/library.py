@@ -67,7 +67,7 @@ class TorchLibrary(Library):
 
     def traced(self, x: Any) -> bool:
         # While f is recorded, the tensors it was given require gradients without having a grad_fn.
-        return x.grad_fn is not None or (here.depth > 0 and x.requires_grad) or is_wrapped(x)
+        return x.grad_fn is not None or ((here.depth > 0 or here.creates) and x.requires_grad) or is_wrapped(x)
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
         # A tensor that a transform differentiates has its numbers inside; a batched one has no numbers.

@@ -18,10 +18,10 @@ from torch.utils.checkpoint import get_device_states, set_device_states
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.loops import Arrays, Loops
 
-from .backward import nodes_behind
 from .captured import tensors_in
 from .dtypes import is_inexact
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack
+from .unrecorded import nodes_behind
 
 
 class TorchLoops(Loops):

@@ -21,9 +21,10 @@ from adinterface.core.contract.nodes import NodeType
 from adinterface.core.contract.structures import Constant
 
 from .ambient import here
-from .copying import copy_of, entry, gradient_of
+from .copying import ROW, copy_of, entry, gradient_of
 from .distributed import refuse_copies, refuse_unknown, reshard
 from .private import in_use, is_compiled, version_of
+from .recording import share_buffers
 
 
 class ModuleNode(NodeType):
@@ -55,9 +56,20 @@ class ModuleNode(NodeType):
                 here.watch.given(module)
             return module
         copied = data.around(module, parameters, values)
+        if not {*map(id, here.inputs)}.isdisjoint(map(id, values)):  # the module at its own numbers
+            share_buffers(module, copied)
         if here.copies is not None:
             here.copies.append((module, copied))
         return copied
+
+    def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
+        for inner in value.modules():
+            if ROW in vars(inner):
+                raise ConversionError(
+                    f"{type(inner).__name__}.{vars(inner)[ROW]} is the row of a Hessian of a container, which is no part of a "
+                    f"module. Pass the row itself."
+                )
+        return ()
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
         return data.gradient(*children[0], children[1:])
@@ -72,7 +84,7 @@ class ModuleNode(NodeType):
         return tuple([(id(buffer), version_of(buffer)) for buffer in value.buffers()])
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
-        # A module that is the row of a Hessian has modules in place of parameters.
+        # A module of the rows of a Hessian has trees in place of parameters.
         names = data.names if all(_inside(other, name) is not None for name in data.names) else read(other)[0].names
         return [_inside(other, name) for name in names], [_path(name) for name in names]
 
@@ -90,7 +102,7 @@ def _parameter(value: Any, old: nn.Parameter) -> nn.Parameter:
 
 
 def _inside(module: Any, name: str) -> Any:
-    """A parameter, or a module in its place; None if there is none of this name."""
+    """A parameter, or a tree in its place; None if there is none of this name."""
     return functools.reduce(lambda inner, part: getattr(inner, part, None), name.split("."), module)
 
 
@@ -122,7 +134,7 @@ class ModuleStructure:
     def gradient(self, module: Any, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
         """A module of the same class with gradients for parameters, zeros for None, and a copy of its other contents.
 
-        A gradient that requires one stays in its graph. For the row of a Hessian, modules replace the parameters.
+        A gradient that requires one stays in its graph. For a Hessian, trees like the argument replace the parameters.
         """
         if not self._compiled:
             return gradient_of(module, parameters, gradients)
@@ -152,7 +164,7 @@ class Scripted(ModuleStructure):
 
     def gradient(self, module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
         """A copy of the module with gradients for parameters, zeros for None."""
-        if any(isinstance(gradient, nn.Module) for gradient in gradients):
+        if not all(gradient is None or isinstance(gradient, torch.Tensor) for gradient in gradients):
             raise ConversionError(
                 f"{type(module).__name__}: a ScriptModule holds tensors alone, and cannot hold the rows of a Hessian. Pass the "
                 f"module that it was made from, or take products with the Hessian, hvp."

@@ -21,9 +21,13 @@ from .private import (
     JVP,
     custom_function_call,
     functorch,
+    in_backward,
     in_dual_level,
+    is_forward_enabled,
     peek,
     retrieve_current_functorch_interpreter,
+    set_forward,
+    set_grad_enabled,
     transformations,
     unwrapped,
 )
@@ -124,31 +128,49 @@ def is_followed(tensor: torch.Tensor) -> bool:
     return bool(levels.moved) or levels.recorded
 
 
-def keeping_dtypes(function: Callable[..., Any], leaves: Iterable[torch.Tensor]) -> Callable[..., Any]:
-    """The function as forward mode may take it, with tangents in the dtypes of their values.
+def as_in_reverse(function: Callable[..., Any], leaves: Iterable[torch.Tensor]) -> Callable[..., Any]:
+    """The function as forward mode may take it: what is constant, and each dtype, is as in reverse mode.
 
-    For a 0-d float32 tensor and a Python float, forward mode in torch makes the tangent float64. Functions that write then
-    fail ("Index put requires the source and destination dtypes match").
+    Forward mode in torch ignores `torch.no_grad`. For a 0-d float32 tensor and a Python float it makes the tangent float64.
+    Functions that write then fail ("Index put requires the source and destination dtypes match").
     """
-    if all(leaf.dtype not in _WIDE for leaf in leaves):
-        return function
+    narrow = any(leaf.dtype in _WIDE for leaf in leaves)
 
-    def keeping(*arrays: Any) -> Any:
-        with _Keeping():
+    def followed(*arrays: Any) -> Any:
+        with _AsInReverse(narrow):
             return function(*arrays)
 
-    return keeping
+    return followed
 
 
 _WIDE = dict.fromkeys((torch.float32, torch.float16, torch.bfloat16), torch.float64) | {torch.complex64: torch.complex128}
 
 
-class _Keeping(TorchFunctionMode):
+class _AsInReverse(TorchFunctionMode):
+    def __init__(self, narrow: bool):
+        super().__init__()
+        self.narrow, self.constant = narrow, False
+
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is set_grad_enabled:
+            self._follow(*args)
+            with torch._C.DisableTorchFunction():  # the call around this one has switches of its own
+                return func(*args)
         x = func(*args, **(kwargs or {}))
-        if isinstance(x, torch.Tensor) and x.ndim == 0 and x.dtype in _WIDE and peek() is not None and _levels(x).mixed:
+        if self.narrow and isinstance(x, torch.Tensor) and x.ndim == 0 and x.dtype in _WIDE and _is_mixed(x):
             return x.to(_WIDE[x.dtype]).to(x.dtype)  # which converts the tangents twice, too
         return x
+
+    def _follow(self, enabled: bool) -> None:
+        # While torch itself has switched tangents off, as in a rule, they stay off. A backward pass keeps them: inside
+        # another derivative a backward that is not recorded has tangents.
+        if enabled is self.constant and (enabled or is_forward_enabled()) and not in_backward():
+            set_forward(enabled)
+            self.constant = not enabled
+
+
+def _is_mixed(x: torch.Tensor) -> bool:
+    return peek() is not None and _levels(x).mixed
 
 
 def _moves(argument: Any, recorded: bool = False) -> bool:
@@ -209,3 +231,14 @@ def refuse_tangents(tensors: Iterable[Any]) -> None:
                 "A tensor of this call has a tangent of torch.autograd.forward_ad.dual_level, which would be lost. Take the "
                 "outer derivative with torch.func.jvp, or with adinterface.pushforward."
             )
+
+
+def overlaps(x: torch.Tensor) -> bool:
+    """Whether several elements may share memory, as those of `unfold` and `expand` do: tangents would then share it, too."""
+    reach = 0
+    for stride, size in sorted(zip(x.stride(), x.shape)):
+        if size > 1:
+            if stride <= reach:
+                return True
+            reach += stride * (size - 1)
+    return False

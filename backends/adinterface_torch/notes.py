@@ -14,7 +14,15 @@ NOTES = [
         "NumPy was called on a tensor that is being differentiated. Take the functions from the array: "
         "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, "
         "and every function whose arguments f captures. A NumPy array w that f captures goes in as an "
-        "argument, Constant(w).",
+        "argument, Constant(w). For NumPy in the backward of a torch.autograd.Function, AutoTorch(chunk_size=1) takes "
+        "one row after another.",
+    ),
+    Note(
+        TypeError,
+        # np.sum(x) calls x.sum(axis=None, out=None)
+        r"unexpected keyword argument 'axis'|'dim' must be int, not NoneType|got \(.*out=NoneType",
+        "NumPy was called on a tensor. Write x.sum() for np.sum(x), or take the functions from the array: "
+        "xp = adinterface.array_namespace(x); or decorate f with adinterface.numpy_function.",
     ),
     Note(
         TypeError,

@@ -20,8 +20,8 @@ from torch.multiprocessing.reductions import reduce_tensor
 from adinterface.core.contract.errors import ConversionError
 
 from .ambient import here
-from .backward import nodes_behind
 from .private import is_wrapped
+from .unrecorded import nodes_behind
 
 
 class _Mark:

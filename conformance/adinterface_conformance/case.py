@@ -44,6 +44,7 @@ class Unrelated:
 
     held: frozenset[int] = frozenset()
     fresh = False
+    given = ()
 
     @property
     def alone(self) -> Unrelated:

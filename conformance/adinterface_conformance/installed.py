@@ -20,16 +20,14 @@ def is_installed(auto: type[AutoBackend]) -> bool:
 def value_of(name: str) -> type[AutoBackend] | None:
     """The class of backend values of an entry point; imports the package of the engine.
 
-    None if the engine is not installed. Raises BackendError if there is no such class, and the errors of the import.
+    None if the engine is not installed. Raises BackendError if there is no such class, or if it cannot be imported.
     """
     ours = next((auto for auto in BUILT_IN if auto.name == name), None)
     if ours is not None:
         return ours if is_installed(ours) else None
     try:
         backend = registry.backend_class(name)
-    except ImportError as error:
-        if error.name is None or error.name.partition(".")[0] != name:
-            raise
+    except ModuleNotFoundError:
         return None
     auto = registry.auto_class(name)
     if auto is None:

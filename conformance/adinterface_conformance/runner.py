@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import adinterface
-from adinterface import AutoBackend
+from adinterface import AutoBackend, BackendError
 from adinterface.core.contract import registry
 from adinterface.tools.measured import label
 
@@ -62,7 +62,7 @@ def backend_from(text: str) -> AutoBackend:
     for name in registry.names():
         try:
             registry.backend_class(name)
-        except ImportError:
+        except (ModuleNotFoundError, BackendError):  # another than the one that is looked for, perhaps
             continue
     try:
         backend = _value(ast.parse(text, mode="eval").body)

@@ -78,7 +78,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 
 def _forget() -> None:
-    for cached in (registry._entry_points, registry.backend_class, registry.backend_of):
+    for cached in (registry._entry_points, registry._look_up, registry.backend_of):
         cached.cache_clear()
 
 

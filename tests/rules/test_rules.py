@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import math
 import pickle
 import pydoc
 import threading
@@ -19,6 +20,7 @@ from backends_table import BACKENDS, ENGINES, assert_numbers, assert_tree, each_
 
 from adinterface import (
     AutoAutograd,
+    AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
     BackendError,
@@ -41,6 +43,8 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.core.tree import recognition
+from adinterface.rules import scalar_rule
+from adinterface.rules.loops import fori_loop, scan
 
 X, Y = np.array([0.3, 1.2]), np.array([2.0, 0.5])
 
@@ -490,6 +494,39 @@ def test_a_rule_runs_uncompiled_inside_torch_compile():
     x, y = torch.tensor(X, requires_grad=True), torch.tensor(Y)
     compiled(x, y).backward()
     assert_numbers(x.grad, expected)
+
+
+@pytest.mark.parametrize("loop", [lambda f, x: fori_loop(0, 1, lambda i, c: f(c), x), lambda f, x: scan(
+    lambda c, _: (f(c), None), x, None, length=1)[0]], ids=["fori_loop", "scan"])  # fmt: skip
+@pytest.mark.parametrize("f", [scalar_rule(np.exp, lambda value, x: value), scalar_rule(
+    lambda x: array_namespace(x).exp(x), lambda value, x: value)], ids=["host", "neutral"])  # fmt: skip
+@pytest.mark.parametrize("modes", [("forward", "reverse"), ("reverse", "reverse"), ("forward", "forward")], ids="-".join)
+@each_engine
+def test_second_derivatives_of_a_rule_in_a_loop(modes, f, loop, backend):
+    outer, inner = (type(backend)(mode=mode) for mode in modes)
+    if modes == ("forward", "forward") and isinstance(backend, AutoTorch):
+        return  # refused, see test_torch_refuses_forward_over_forward_which_it_gets_wrong
+    pair = SecondOrder(outer, inner)
+    for operator in (hessian, second_derivative):
+        assert_numbers(operator(lambda x: loop(f, x), pair, 0.7), math.exp(0.7), 1e-12)
+        assert_numbers(prepare(operator, lambda x: loop(f, x), pair, 0.5)(0.7), math.exp(0.7), 1e-12)
+    assert_numbers(hvp(lambda x: loop(f, x), pair, 0.7, 1.0), math.exp(0.7), 1e-12)
+
+
+@each_engine
+def test_a_rule_of_a_host_function_without_a_derivative_is_named(backend):
+    @rule(host=True)
+    def cube(x):
+        return np.asarray(x) ** 3
+
+    message = (
+        "cube has no derivative: it is a rule without a pullback and without a pushforward. Decorate one with cube.pullback, "
+        r"or take finite differences with differentiate_with\(cube, AutoFiniteDifferences\(\)\)\."
+    )
+    for mode in ("forward", "reverse"):
+        with pytest.raises(RuleError, match=message):
+            gradient(lambda x: cube(x) * x, type(backend)(mode=mode), 2.0)
+    assert gradient(cube, AutoFiniteDifferences(), 2.0)[0] == pytest.approx(12.0)
 
 
 def test_jax_goes_back_through_a_pullback_with_a_loop_and_says_why_it_cannot_go_forward():

@@ -4,13 +4,18 @@ import concurrent.futures
 import copy
 import pickle
 import threading
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from adinterface_autograd.backend import AutogradBackend
 from forked import forkserver
 
 from adinterface import (
     AutoAutograd,
+    AutoBackend,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
@@ -27,6 +32,7 @@ from adinterface import (
     value_and_gradient,
     value_and_jacobian,
 )
+from adinterface.core.contract import Backend, registry
 
 ENGINES = (AutoJax, AutoTorch, AutoAutograd)
 X = np.array([0.3, 1.7, -2.2, 0.5, 0.9])
@@ -97,6 +103,41 @@ def test_threads_give_the_same_bits(call, engine, executors):
         assert first.shape == expected.shape
         assert first.flags.writeable == expected.flags.writeable
         assert first.tobytes() == second.tobytes()
+
+
+@dataclass(frozen=True)
+class AutoPulling(AutoBackend):
+    """An engine that defines `pullback` alone."""
+
+    executor: Any = None
+    name = "pulling"
+
+
+class PullingBackend(Backend):
+    libraries = AutogradBackend.libraries
+    node_types = AutogradBackend.node_types
+    backs = 0
+
+    def pullback(self, function, leaves, *, differentiable=False):
+        pulled = AutogradBackend.pullback(self, function, leaves)
+
+        def back(cotangents):
+            PullingBackend.backs += 1
+            return pulled.back(cotangents)
+
+        return pulled._replace(back=back)
+
+
+@pytest.mark.parametrize("executor", [None, map])
+def test_an_engine_that_cannot_transpose_goes_by_rows(executor, monkeypatch):
+    point = SimpleNamespace(name="pulling", value="here:PullingBackend", dist=None, load=lambda: PullingBackend)
+    points = registry._entry_points()
+    monkeypatch.setattr(registry, "_entry_points", lambda: {**points, "pulling": [point]})
+    monkeypatch.setattr(PullingBackend, "backs", 0)
+    matrix = np.random.default_rng(1).normal(size=(200, 10))
+    (found,) = jacobian(lambda x: array_namespace(x).matmul(matrix, x), AutoPulling(executor), np.ones(10))
+    np.testing.assert_array_equal(found, matrix)
+    assert PullingBackend.backs == 200
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..contract.ambient import now, within
 from ..contract.backend import Arrays, Aux
-from ..contract.errors import OutputError
+from ..contract.errors import NotDifferentiableError, OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
 from ..tree import (
     CARRIED,
@@ -82,6 +82,10 @@ class Function:
         return self
 
     @property
+    def given(self) -> Sequence[Any]:
+        return [self.carried[k] for k in self.plan.given]
+
+    @property
     def elsewhere(self) -> Function:
         if not self.held:
             return self
@@ -143,6 +147,9 @@ def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     """A value of f as outputs and aux."""
     try:
         return _split(plan, output, result)
+    except NotDifferentiableError as error:  # NumPy made an array of objects of the engine's arrays
+        annotate(plan, error)
+        raise
     except RecursionError:
         refuse_endless([("the result of f", result)])
         raise
@@ -256,14 +263,12 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
 
 def annotate(plan: Plan, error: Exception) -> None:
     """Add notes to an error that f raised."""
-    notes = [plan.backend.note(error)]
-    if isinstance(error, (TypeError, IndexError)):
-        notes.extend(
-            f"argument {i} was an integer, so it was promoted to a float and differentiated; if f needs an integer "
-            f"there (an axis, an index, a count), wrap it in Constant(...)"
-            for i in plan.promoted
-        )
+    promoted = [
+        f"argument {i} was an integer, so it was promoted to a float and differentiated; if f needs an integer there (an "
+        f"axis, an index, labels), wrap it in Constant(...)"
+        for i in plan.promoted
+    ]
     known = getattr(error, "__notes__", [])
-    for note in notes:
+    for note in (plan.backend.note(error), *promoted):
         if note is not None and note not in known:
             error.add_note(note)

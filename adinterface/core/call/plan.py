@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,9 @@ class Plan:
         #: Indices, into active + carried, of Python numbers.
         self.of_python: tuple[int, ...] = tuple([k for k, value in enumerate(both) if type(value) in _PYTHONS])
         #: Arrays without numbers, such as strings, which a compiler takes unconverted.
+        given = [k for k, n in enumerate(self.carried) if self._may_be_recorded(slots[n], values[n])]
+        #: Indices, into carried, of Constants and keywords that may be in a graph of the engine.
+        self.given: tuple[int, ...] = tuple(given)
         inert = [n for n, slot in enumerate(slots) if slot.library is None and _is_inert(values[n])]
         self.inert: tuple[int, ...] = tuple(inert)
         self._choose_passages(values)
@@ -192,6 +196,11 @@ class Plan:
                 self.dtypes.append(real if own in ("float", "int") or kind(own) == "integer" else own)
         self.all_dtypes: tuple[str, ...] = tuple(dict.fromkeys([*dtypes, *self.dtypes]))
 
+    def _may_be_recorded(self, slot: Slot, value: Any) -> bool:
+        if slot.library is None:
+            return type(value) not in _PLAIN
+        return slot.holder is None and slot.library is self.library
+
     def _precisions(self) -> list[Scoping | None]:
         """The contexts in which the engine's arrays keep the dtypes of the call."""
         if self.backend.library is not None:
@@ -239,7 +248,10 @@ class Plan:
 
     def _entering_carried(self, n: int, value: Any) -> Enter:
         slot = self.slots[n]
-        return as_it_is if slot.library is None else entering(self.backend, slot, value, None, copy=self.copy)
+        if slot.library is None:
+            return as_it_is
+        copy = self.copy and slot.holder is None  # a held object keeps its frozen leaves
+        return entering(self.backend, slot._replace(holder=None), value, None, copy=copy)
 
     def compiled_passages(self, values: Sequence[Any], *, copy: bool) -> tuple[list[Enter], list[Enter]]:
         """The conversions into compiled code of each active leaf and of each carried value."""
@@ -330,6 +342,8 @@ class Plan:
 
 
 _PYTHONS = frozenset({float, complex, int})
+#: Static values that refer to no array of an engine. A holder refers to the leaves of the call alone.
+_PLAIN = frozenset({bool, str, bytes, type, NoneType, Holder, *_PYTHONS})
 
 
 def _is_of_no_axes(value: Any) -> bool:

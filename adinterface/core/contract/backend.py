@@ -64,6 +64,10 @@ class FlatFunction(Protocol):
     fresh: bool
 
     @property
+    def given(self) -> Sequence[Any]:
+        """What f gets beside the leaves and may be in a graph of the engine: arrays of the engine, and opaque objects."""
+
+    @property
     def alone(self) -> FlatFunction:
         """The same for a caller that uses only the outputs, perhaps with fewer evaluations of f."""
 

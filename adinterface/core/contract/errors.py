@@ -39,6 +39,10 @@ class BackendError(AdinterfaceError, TypeError):
     """The backend argument is not a backend, or the backend cannot do this."""
 
 
+class NotRecordedError(BackendError):
+    """A derivative of a derivative would lack a part that the engine did not record, such as a custom backward."""
+
+
 class MissingEngineError(AdinterfaceError, ImportError):
     """The engine of a backend is not installed."""
 

@@ -28,27 +28,53 @@ def names() -> list[str]:
     return sorted(_entry_points())
 
 
-@functools.cache
 def backend_class(name: str) -> type[Backend]:
     """The backend that an installed package offers under this name.
 
-    Raises BackendError if there is none or more than one, ImportError if its engine is not installed.
+    Raises ModuleNotFoundError if its engine is not installed, BackendError if there is no backend, more than one, or one that
+    cannot be imported.
     """
+    found = _look_up(name)
+    if isinstance(found, BackendError):
+        raise BackendError(*found.args) from found.__cause__
+    return found
+
+
+@functools.cache
+def _look_up(name: str) -> type[Backend] | BackendError:
+    """The backend, or why there is none: a failed import is not tried again, and concerns the calls of this engine alone."""
     points = _entry_points().get(name, [])
     if len(points) > 1:
         claims = " and ".join(sorted(f"{point.value} ({point.dist.name if point.dist else '?'})" for point in points))
-        raise BackendError(f"Two packages offer a backend named {name!r}: {claims}. Uninstall one of them.")
+        return BackendError(f"Two packages offer a backend named {name!r}: {claims}. Uninstall one of them.")
     if not points:
-        raise BackendError(
+        return BackendError(
             f"No installed package offers a backend named {name!r} (entry-point group {GROUP!r}); installed are "
             f"{', '.join(names()) or 'none'}. If you work on adinterface itself, install it: pip install -e ."
         )
-    loaded = points[0].load()
+    try:
+        loaded = points[0].load()
+    except Exception as error:  # an engine of another release may raise anything
+        top = (getattr(error, "name", None) or "").partition(".")[0]
+        if top == name and isinstance(error, ModuleNotFoundError) and sys.modules.get(name) is None:
+            raise
+        auto = auto_class(name)
+        told = BackendError(
+            f"The backend of {name} cannot be imported ({type(error).__name__}: {error}). The installed {name} may lack what it "
+            f"needs: {auto.install() if auto else f'pip install {name}'}, then restart Python."
+        )
+        told.__cause__ = error.with_traceback(None)  # which would keep the caller's values alive
+        return told
     if not (isinstance(loaded, type) and issubclass(loaded, Backend)):
-        raise BackendError(
+        return BackendError(
             f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of adinterface.core.contract.Backend."
         )
+    _imported[name] = loaded
     return loaded
+
+
+#: The backends that a call has needed so far.
+_imported: dict[str, type[Backend]] = {}
 
 
 @functools.lru_cache(maxsize=256)
@@ -56,12 +82,7 @@ def backend_of(auto: AutoBackend) -> Backend:
     """The backend that a value such as `AutoJax()` chooses."""
     try:
         cls = backend_class(auto.name)
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != auto.name:
-            raise
-        if not isinstance(error, ModuleNotFoundError) or sys.modules.get(auto.name) is not None:
-            error.add_note(f"The installed {auto.name} lacks what {type(auto).__name__} needs: {auto.install()}")
-            raise
+    except ModuleNotFoundError as error:
         raise MissingEngineError(
             f"{type(auto).__name__} needs {auto.name}, which is not installed: {auto.install()}", name=error.name
         ) from None
@@ -105,8 +126,20 @@ def _meant(auto: object) -> type[AutoBackend] | None:
 
 
 def loaded_backends() -> list[type[Backend]]:
-    """The backends whose engine this program has imported."""
-    return [backend_class(name) for name in _entry_points() if sys.modules.get(name) is not None]
+    """The backends whose engine this program has imported; imports them. Without those that cannot be imported."""
+    return [found for _, found in _of_loaded_engines() if not isinstance(found, BackendError)]
+
+
+def _of_loaded_engines() -> list[tuple[str, type[Backend] | BackendError]]:
+    return [(name, _look_up(name)) for name in _entry_points() if sys.modules.get(name) is not None]
+
+
+def require_importable(cls: type) -> None:
+    """Raise BackendError for a class of arrays whose engine has a backend that cannot be imported."""
+    for name, found in _of_loaded_engines():
+        # By the start: the arrays of jax are defined in jaxlib.
+        if isinstance(found, BackendError) and any(base.__module__.startswith(name) for base in cls.__mro__):
+            backend_class(name)
 
 
 _own_libraries: list[Library] = []
@@ -125,12 +158,11 @@ def libraries() -> list[Library]:
 def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:
     """The context of a call of f for its value alone: engines need not record it, unless a trace is active."""
     needed: list[AbstractContextManager[Any]] = []
-    for name in _entry_points():  # no generator: every evaluation of differences runs this loop
-        if sys.modules.get(name) is not None:
-            for library in backend_class(name).libraries:
-                scope = library.evaluation(leaves)
-                if scope is not None:
-                    needed.append(scope)
+    for backend in [*_imported.values()]:  # no generator: every evaluation of differences runs this loop
+        for library in backend.libraries:
+            scope = library.evaluation(leaves)
+            if scope is not None:
+                needed.append(scope)
     if len(needed) <= 1:
         return needed[0] if needed else _NO_SCOPE
     return _together(needed)

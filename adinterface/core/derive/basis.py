@@ -118,11 +118,15 @@ class Components:
 
 
 def inner_products(backend: Backend, stacks: Arrays, weights: Arrays, count: int) -> Any:
-    """For each entry of the stacks Re sum(conj(entry) weight); a weight may be a stack, too."""
+    """For each entry of the stacks Re sum(conj(entry) weight); a weight may be a stack, too.
+
+    Where a weight is zero, an infinite number is left out: 0 * inf would make the sum NaN.
+    """
     total: Any = None
     for image, weight in zip(stacks, weights):
         xp = namespace_of(backend, (image, weight))
         product = xp.real(xp.conj(image) * weight) if is_complex(backend, image) else image * weight
+        product = xp.where((weight == 0) & ~xp.isfinite(image), xp.zeros_like(product), product)
         term = xp.sum(xp.reshape(product, (count, -1)), axis=1)
         total = term if total is None else total + term
     return total

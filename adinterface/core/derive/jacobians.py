@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..contract.ambient import now
 from ..contract.arrays import block_dtype, cast, filled, full_like, is_complex, library_of, size_of
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
+from ..contract.errors import NotRecordedError
 from ..contract.record import note_step
 from .basis import Components, concatenated, empty_block, namespace_of, reshaped, sum_units
 from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
@@ -50,8 +52,7 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
     if own is not None:
         return checked(backend, own, leaves)
     forward = not gives(backend, "pullback") or backend.mode == "forward"
-    inputs = sum(size_of(backend, leaf) for leaf in leaves)
-    if forward or (backend.mode is None and inputs <= backend.forward_below):
+    if forward or (backend.mode is None and _numbers_in(backend, leaves) <= backend.forward_below):
         pushed = _push_all(backend, function, leaves)
         if pushed is not None:
             return pushed
@@ -62,12 +63,22 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
 
 def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     """The Jacobian from a pullback: rows, or columns of its transpose, whichever are fewer."""
-    inputs = sum(size_of(backend, leaf) for leaf in leaves)
-    outputs = sum(size_of(backend, output) for output in pulled.outputs)
-    if backend.mode is None and backend.transposes and inputs < outputs:
+    if goes_by_columns(backend, pulled.outputs, leaves):
         note_step(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
-        return columns(backend, transposed(backend, pulled), leaves)
+        with suppress(NotRecordedError):  # rows need first derivatives only
+            return columns(backend, transposed(backend, pulled), leaves)
     return rows(backend, pulled, leaves)
+
+
+def goes_by_columns(backend: Backend, outputs: Arrays, leaves: Arrays) -> bool:
+    """Whether a Jacobian is computed by columns: only these are possible, or they are fewer and need no back for each row."""
+    if not gives(backend, "pullback") or backend.mode == "forward":
+        return True
+    return backend.mode is None and backend.transposes and _numbers_in(backend, leaves) < _numbers_in(backend, outputs)
+
+
+def _numbers_in(backend: Backend, arrays: Arrays) -> int:
+    return sum(size_of(backend, array) for array in arrays)
 
 
 def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
@@ -142,10 +153,8 @@ def from_parts(
 
     parts: from whether they are columns, and how many there are, to the stacks of one part after another.
     """
-    by_rows, by_columns = _of_rows(backend, outputs, leaves), _of_columns(backend, outputs, leaves)
-    forward = not gives(backend, "pullback") or backend.mode == "forward"
-    forward = forward or (backend.mode is None and by_columns.count <= by_rows.count)
-    components = by_columns if forward else by_rows
+    forward = goes_by_columns(backend, outputs, leaves)
+    components = (_of_columns if forward else _of_rows)(backend, outputs, leaves)
     result = parts(forward, components.count) if components.count else []
     note_step(backend, f"{components.count} {'columns' if forward else 'rows'} of the Jacobian, in {len(result)} parts")
     stacks = [concatenated(backend, column) for column in zip(*result)]

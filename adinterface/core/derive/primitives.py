@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from ..contract.arrays import cast_like, filled, full_like, is_complex, library_of
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward, gives
-from ..contract.errors import BackendError
+from ..contract.errors import BackendError, NotRecordedError
 from ..contract.record import note_step
 from .basis import Components, Stacked, inner_products, stack_of, zero_entry
 
@@ -66,7 +66,8 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
         return checked(backend, own, leaves) if own is not None else _linearize_by_pushforward(backend, function, leaves)
     if backend.transposes:
         note_step(backend, "one pullback, transposed into a linear map")
-        return transposed(backend, checked(backend, backend.pullback(function, leaves, differentiable=True), leaves))
+        pulled = checked(backend, backend.pullback(function, leaves, differentiable=True), leaves)
+        return _or_by_rows(backend, transposed(backend, pulled), pulled)
     if not gives(backend, "pullback"):
         raise BackendError(f"{type(backend).__name__} defines neither pullback nor pushforward; it must give one of them.")
     note_step(backend, "one pullback; push: one back for each real number in the result")
@@ -110,6 +111,7 @@ class _Back:
 
     held: frozenset[int] = frozenset()
     fresh = False
+    given = ()
 
     def __init__(self, back: Callable[[Arrays], Arrays]):
         self._back = back
@@ -130,6 +132,24 @@ def transposed(backend: Backend, pulled: Pullback) -> Linearized:
     point = tuple([full_like(backend, output, 1.0) for output in pulled.outputs])
     again = checked(backend, backend.pullback(_Back(pulled.back), point), point)
     return Linearized(pulled.outputs, pulled.aux, again.back, again.back_stacked)
+
+
+def _or_by_rows(backend: Backend, linear: Linearized, pulled: Pullback) -> Linearized:
+    """A linear map; where `back` was not recorded, one `back` for each real number in the result: first derivatives only."""
+
+    def push(tangents: Arrays) -> Arrays:
+        try:
+            return linear.push(tangents)
+        except NotRecordedError:
+            return _adjoint(backend, _looped(backend, pulled.back), pulled.outputs)(tangents)
+
+    def stacked(stacks: Arrays) -> Arrays:
+        try:
+            return push_stacked(backend, linear)(stacks)
+        except NotRecordedError:
+            return _looped(backend, push)(stacks)
+
+    return linear._replace(push=push, push_stacked=stacked)
 
 
 def back_stacked(backend: Backend, pulled: Pullback) -> Stacked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Self
 
 from ..contract.arrays import cast_like, filled, full_like
@@ -27,6 +28,10 @@ class DerivedFunction(ABC):
     @property
     def alone(self) -> Self:
         return type(self)(self.inner, self.function.alone, value=False)
+
+    @property
+    def given(self) -> Sequence[Any]:
+        return self.function.given
 
     @property
     def elsewhere(self) -> Self:

@@ -159,15 +159,16 @@ class Prepared:
             return Specialization(self._operation, self._f, plan)
         key: Any = signature.key
         static = (*signature.static, *plan.inert) if self._keys_static else ()
-        if not static and self._last is not None and self._last.plan is plan:
-            return self._last
+        last = self._last  # once: another thread may set it meanwhile
+        if not static and last is not None and last.plan is plan:
+            return last
         if static:
             try:
                 key = _Key(key, tuple([key_of(values[n]) for n in static]))
             except Unkeyed:
                 return Specialization(self._operation, self._f, plan)
-        self._last = self._known.get(key) or self._specialize(key, plan, values, static)
-        return self._last
+        last = self._last = self._known.get(key) or self._specialize(key, plan, values, static)
+        return last
 
     def _specialize(self, key: Any, plan: Plan, values: Sequence[Any], static: Sequence[int]) -> Specialization:
         operation = specialized(self._operation, plan, values, self._f)

@@ -26,7 +26,7 @@ def flatten(
     structure. thaws: whether to include what a held container has frozen as one, as in a gradient.
     """
     if type(value) is Constant:
-        return Node(CONSTANT, None, (_flatten_constant(value.value, leaves, path),), Constant)
+        return Node(CONSTANT, None, (_flatten_constant(value.value, leaves, path, holder),), Constant)
     handler = HANDLERS.get(type(value))
     if handler is None:
         handler = handler_of(value, path=_Later(path))
@@ -129,7 +129,7 @@ def _flatten_leaf(
     return DIFFERENTIATED if floating else CARRIED
 
 
-def _flatten_constant(value: Any, leaves: list[Leaf], path: Callable[[], str]) -> Structure:
+def _flatten_constant(value: Any, leaves: list[Leaf], path: Callable[[], str], holder: Any = None) -> Structure:
     """As `flatten`, but without differentiated leaves; opaque objects may hold anything."""
     if type(value) is Constant:
         return _flatten_constant(value.value, leaves, path)
@@ -141,7 +141,7 @@ def _flatten_constant(value: Any, leaves: list[Leaf], path: Callable[[], str]) -
     if isinstance(handler, NodeType):
         children, data = handler.flatten(value)
         return Node(handler, data, [_flatten_constant(child, leaves, path) for child in children], type(value))
-    return _flatten_leaf(value, handler, leaves, path, False, None)
+    return _flatten_leaf(value, handler, leaves, path, False, holder)
 
 
 class _Later(str):

@@ -168,20 +168,21 @@ def _find_handler(value: Any, path: str) -> Library | NodeType | None:
         return PYTHON
     if cls in _registered:
         return _registered[cls]
-    engines = registry.loaded_backends()
+    for node_type in BUILT_IN[:4]:  # plain containers are no engine's, even if one registers them: so they import none
+        if node_type.matches(value):
+            return node_type
     for library in registry.libraries():
         if library.owns(value):
             return library
-    for node_type in BUILT_IN[:4]:  # plain containers are handled here, even if an engine registers them too
-        if node_type.matches(value):
-            return node_type
-    for backend in engines:
+    for backend in registry.loaded_backends():
         for node_type in backend.node_types:
             if node_type.matches(value):
                 return node_type
     for node_type in BUILT_IN[4:]:
         if node_type.matches(value):
             return node_type
+    if hasattr(cls, "__array__"):
+        registry.require_importable(cls)
     return None
 
 

@@ -353,6 +353,7 @@ class _Flat:
 
     held: frozenset[int] = frozenset()
     fresh = True
+    given = ()
 
     def __init__(self, function: Callable[..., Any]):
         self._function = function

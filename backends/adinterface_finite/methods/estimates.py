@@ -27,8 +27,8 @@ class Estimates:
         self.grain: dict[tuple[int, int], float] = {}
         #: The noise of f's values that second differences showed, in the units of f.
         self.noise = np.zeros(shape, real)
-        #: The lines of which some output looked rounded so far.
-        self.rounded = np.full(len(rounds.states), rounds.options.noise is None and self.sizes.dtype == np.float64)
+        #: The lines of which some output looked rounded so far. Not of complex outputs: the modulus may be a short number.
+        self.rounded = np.full(len(rounds.states), rounds.options.noise is None and self.values.dtype == np.float64)
         self.first = rounds.chosen.start
         #: f at the point itself, if it judges the derivatives.
         self.here: Array | None = rounds.here()

@@ -227,6 +227,27 @@ def test_a_kink_has_the_mean_of_its_slopes_and_is_told_as_one():
 
 # Complex step --------------------------------------------------------------------------------------------------------
 
+
+# A phase has the modulus 1 at every point, which is not a sign of rounded values.
+def phase(t):
+    return 2 * np.exp(1j * t)
+
+
+@pytest.mark.parametrize("backend", [FD, AutoFiniteDifferences(method="complex")])
+def test_complex_values_of_constant_modulus(backend):
+    x = np.array([0.3, -0.7, 2.0])
+    slopes = 1j * phase(x)
+    assert error(derivative(phase, backend, 0.3), slopes[0]) < 1e-12
+    assert error(pushforward(phase, backend, (0.3,), (2.0,)).tangent, 2 * slopes[0]) < 1e-12
+    assert error(second_derivative(phase, backend, 0.3), -phase(0.3)) < 1e-10
+    assert error(jacobian(phase, backend, x)[0], np.diag(slopes)) < 1e-12
+    assert error(jacobian(phase, backend, x + 0.1j)[0], np.diag(1j * phase(x + 0.1j))) < 1e-12
+    assert error(gradient(lambda x: np.sum(np.real(phase(x))), backend, x)[0], np.real(slopes)) < 1e-12
+    both = jacobian(lambda t: {"phase": phase(t), "square": t**2}, backend, 0.3)
+    assert error(both["phase"][0], slopes[0]) < 1e-12
+    assert error(both["square"][0], 0.6) < 1e-12
+
+
 STEP = AutoFiniteDifferences(method="complex")
 
 

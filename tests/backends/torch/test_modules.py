@@ -365,7 +365,7 @@ def test_f_receives_the_users_own_module_under_reverse_mode():
     assert seen[1] is not module  # another place is another variable
     seen.clear()
     gradient(lambda m, d: seen.extend([m, d["k"]]) or _loss(m) + _loss(d["k"]), AutoTorch(), module, {"k": Constant(module)})
-    assert seen[0] is module
+    assert seen[0] is not module  # the derivative does not pass through the Constant
     assert seen[1] is module
 
 
@@ -647,6 +647,29 @@ def test_scripted_modules_are_trained_and_have_all_but_dense_hessians():
     assert minimize(_loss, AutoTorch(), model, options={"maxiter": 3}).fun < start
     with pytest.raises(ConversionError, match=r"holds tensors alone, and cannot hold the rows of a Hessian\. Pass the module"):
         hessian(_loss, AutoTorch(), model)
+
+
+@pytest.mark.parametrize("auto", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()])
+@pytest.mark.parametrize("kind", [dict, list])
+def test_the_hessian_of_a_container_that_holds_a_module_is_its_tree_of_its_trees(kind, auto):
+    module = nn.Linear(2, 1).double()
+    model = {"m": module, "x": DATA[0]} if kind is dict else [module, DATA[0]]
+    m, x = model if kind is dict else range(2)
+
+    def f(model):
+        return (model[m](model[x]) ** 2).sum()
+
+    found = prepare(hessian, f, auto, model)(model) if kind is dict else hessian(f, auto, model)
+    flat = torch.func.hessian(lambda w, b, x: ((w @ x + b) ** 2).sum(), argnums=(0, 1, 2))(*module.parameters(), DATA[0])
+    rows = [found[m].weight, found[m].bias, found[x]]
+    for row, expected in zip(rows, flat, strict=True):
+        assert type(row) is kind
+        for block, other in zip((row[m].weight, row[m].bias, row[x]), expected, strict=True):
+            torch.testing.assert_close(block.data, other.detach(), rtol=1e-5, atol=1e-6)
+    message = r"Linear\.bias is the row of a Hessian of a container, which is no part of a module\. Pass the row itself\."
+    with pytest.raises(ConversionError, match=message):
+        tree.norm(found)
+    tree.norm(rows[0])
 
 
 def compiled(module):

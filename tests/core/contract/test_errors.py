@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import enum
+import importlib
 import importlib.metadata
 import re
 import subprocess
@@ -18,6 +19,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.ndimage
+import scipy.signal
+import scipy.sparse
+import scipy.spatial
 import scipy.special
 import torch
 from adinterface_studies.examples import examples
@@ -35,7 +40,6 @@ from adinterface import (
     Constant,
     ConversionError,
     DisconnectedWarning,
-    MissingEngineError,
     NotDifferentiableError,
     OutputError,
     PrecisionError,
@@ -464,10 +468,12 @@ def offer(monkeypatch):
         monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
         monkeypatch.setattr(registry, "entry_points", entry_points, raising=False)
         registry._entry_points.cache_clear()
+        registry._look_up.cache_clear()
 
     yield add
     monkeypatch.undo()
     registry._entry_points.cache_clear()
+    registry._look_up.cache_clear()
 
 
 def _value(engine):
@@ -492,7 +498,6 @@ def test_a_package_that_claims_one_of_our_names_is_an_error_too(offer):
     offer(("numpy", "pkg_a:Backend", "package-a"), ("numpy", "pkg_a:Backend", "package-a"))  # listed twice is one claim
     assert registry.names().count("numpy") == 1
     offer(("torch", "pkg_b:Backend", "package-b"))
-    registry.backend_class.cache_clear()
     message = (
         "Two packages offer a backend named 'torch': adinterface_torch:TorchBackend (adinterface) and pkg_b:Backend "
         "(package-b). Uninstall one of them."
@@ -546,7 +551,6 @@ class DropsTheAuxForward(Backend):
 )
 def test_a_backend_that_does_not_hand_on_the_aux_is_an_error_that_names_it(operator, cls, offer):
     offer(("drops", f"{__name__}:{cls.__name__}", "package"))
-    registry.backend_class.cache_clear()
     given = (X,) if operator is not pushforward else ((X,), (X,))
     result = "Pullback" if cls is DropsTheAux else "Pushforward"
     message = (
@@ -605,30 +609,38 @@ def test_a_missing_engine_is_an_error_that_shows_the_install_command(auto, engin
     ]
 
 
-def test_an_engine_that_fails_to_import_is_not_reported_as_missing(offer, monkeypatch, tmp_path):
-    (tmp_path / "broken_backend.py").write_text("import a_library_that_the_engine_needs\n")
+@pytest.mark.parametrize(
+    ("name", "statement", "error"),
+    [
+        ("broken", "import a_library_that_the_engine_needs", "ModuleNotFoundError: No module named 'a_library_that_the_engine"),
+        ("engine_of_last_year", "from engine_of_last_year import newer", "ImportError: cannot import name 'newer' from 'engi"),
+        ("engine_of_last_year", "import engine_of_last_year.newer", "ModuleNotFoundError: No module named 'engine_of_last_"),
+        ("engine_of_last_year", "import engine_of_last_year as e\ne._C", "AttributeError: module 'engine_of_last_year' has no"),
+        ("engine_of_last_year", "import engine_of_last_year\n1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_an_engine_that_cannot_be_imported_is_told_to_who_asks_for_it_and_leaves_the_rest_alone(
+    name, statement, error, offer, monkeypatch, tmp_path
+):
+    (tmp_path / "engine_of_last_year.py").write_text("class Array:\n    def __array__(self, dtype=None, copy=None): ...\n")
+    (tmp_path / "backend_of_today.py").write_text(f"{statement}\n")
     monkeypatch.syspath_prepend(tmp_path)
-    offer(("broken", "broken_backend:Backend", "package"))
-    with raises(ModuleNotFoundError, "No module named 'a_library_that_the_engine_needs'") as caught:
-        gradient(lambda x: x * x, _value("broken"), 2.0)
-    assert not isinstance(caught.value, MissingEngineError)
-
-
-@pytest.mark.parametrize("statement", ["from engine_of_last_year import newer", "import engine_of_last_year.newer"])
-def test_an_engine_without_what_its_backend_needs_is_not_reported_as_missing(statement, offer, monkeypatch, tmp_path):
-    (tmp_path / "engine_of_last_year.py").write_text("")
-    (tmp_path / "backend_of_today.py").write_text(statement)
-    monkeypatch.syspath_prepend(tmp_path)
-    offer(("engine_of_last_year", "backend_of_today:Backend", "package"))
-    try:
-        with pytest.raises(ImportError) as caught:
-            gradient(lambda x: x * x, _value("engine_of_last_year"), 2.0)
-    finally:
-        sys.modules.pop("engine_of_last_year")
-    assert not isinstance(caught.value, MissingEngineError)
-    assert "newer" in str(caught.value)
-    needs = "The installed engine_of_last_year lacks what AutoFake needs: pip install engine_of_last_year"
-    assert needs in caught.value.__notes__
+    monkeypatch.setitem(sys.modules, "engine_of_last_year", None)  # which is undone afterwards
+    del sys.modules["engine_of_last_year"]
+    engine = importlib.import_module("engine_of_last_year")
+    offer((name, "backend_of_today:Backend", "package"))
+    for _ in range(2):
+        with pytest.raises(BackendError) as caught:
+            gradient(lambda x: x * x, _value(name), 2.0)
+        assert str(caught.value).startswith(f"The backend of {name} cannot be imported ({error}")
+        assert str(caught.value).endswith(f" may lack what it needs: pip install {name}, then restart Python.")
+        assert type(caught.value.__cause__).__name__ == error.partition(":")[0]
+        (tmp_path / "backend_of_today.py").unlink(missing_ok=True)  # it is not imported twice
+    assert gradient(lambda p: p["x"] * p["x"], AutoAutograd(), {"x": 3.0}) == ({"x": 6.0},)
+    if name == "engine_of_last_year":
+        for value in (engine.Array(), Constant(engine.Array())):
+            with pytest.raises(BackendError, match="The backend of engine_of_last_year cannot be imported"):
+                gradient(lambda x, y: x, AutoAutograd(), 2.0, value)
 
 
 # Notes on f's own errors ----------------------------------------------------------------------------------------------
@@ -657,7 +669,7 @@ def test_an_error_that_f_raises_is_the_same_object_with_its_traceback_and_no_not
 
 _PROMOTED = (
     "argument {} was an integer, so it was promoted to a float and differentiated; if f needs an integer there (an axis, an "
-    "index, a count), wrap it in Constant(...)"
+    "index, labels), wrap it in Constant(...)"
 )
 
 
@@ -683,20 +695,24 @@ def test_an_error_from_a_promoted_integer_carries_a_note_that_names_constant(f, 
 
 
 @each_backend
-def test_each_promoted_integer_has_its_note_and_nothing_else_has(backend):
+@pytest.mark.parametrize("cls", [TypeError, ValueError, RuntimeError, Mine])
+def test_each_promoted_integer_has_its_note_whatever_the_error_and_nothing_else_has(cls, backend):
     def f(*args):
-        raise TypeError("mine")
+        raise cls("mine")
 
-    with pytest.raises(TypeError, match="mine") as caught:
+    with pytest.raises(cls, match="mine") as caught:
         gradient(f, backend, 1, 2.0, 3, Constant(4), [5], X)
     assert notes_of(caught.value) == [_PROMOTED.format(0), _PROMOTED.format(2)]
 
-    def g(*args):
-        raise ValueError("mine")
 
-    with pytest.raises(ValueError, match="mine") as caught:
-        gradient(g, backend, 1, 2.0)
-    assert notes_of(caught.value) == []
+@pytest.mark.parametrize("auto", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()])
+def test_labels_that_were_promoted_are_noted(auto):
+    loss = torch.nn.functional.cross_entropy
+    logits, labels = torch.zeros(2, 3, dtype=torch.float64), torch.tensor([0, 2])
+    with pytest.raises(RuntimeError, match="Long") as caught:
+        gradient(loss, auto, logits, labels)
+    assert notes_of(caught.value) == [_PROMOTED.format(1)]
+    assert gradient(loss, auto, logits, Constant(labels))[1] is None
 
 
 _NAMESPACE = (
@@ -706,8 +722,9 @@ _NAMESPACE = (
 _CALLED = {
     "jax": f"NumPy was called on a JAX array that is being differentiated. {_NAMESPACE}",
     "torch": f"NumPy was called on a tensor that is being differentiated. {_NAMESPACE} "
-    "A NumPy array w that f captures goes in as an argument, Constant(w).",
-    "autograd": f"NumPy was called on an array that autograd is tracing. {_NAMESPACE} Beside an array that is not "
+    "A NumPy array w that f captures goes in as an argument, Constant(w). For NumPy in the backward of a "
+    "torch.autograd.Function, AutoTorch(chunk_size=1) takes one row after another.",
+    "autograd": f"NumPy or SciPy was called on an array that autograd is tracing. {_NAMESPACE} Beside an array that is not "
     "differentiated, which is NumPy's own, take them from both: array_namespace(c, x).",
 }
 
@@ -725,6 +742,44 @@ def test_a_numpy_ufunc_on_an_array_that_an_engine_traces_is_noted(engine):
     with pytest.raises(Exception) as caught:  # noqa: PT011
         gradient(lambda x: np.sin(x).sum(), ENGINES[engine], X)
     assert notes_of(caught.value) == [_CALLED[engine]]
+
+
+@pytest.mark.parametrize("mode", [None, "forward"])
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "max", "min", "std", "var"])
+def test_a_numpy_reduction_of_a_tensor_is_noted(name, mode):
+    reduce = getattr(np, name)
+    for x in (torch.ones(3), X):
+        with pytest.raises(TypeError) as caught:
+            gradient(lambda x: reduce(x, axis=None), AutoTorch(mode=mode), x)
+        assert notes_of(caught.value) == [
+            "NumPy was called on a tensor. Write x.sum() for np.sum(x), or take the functions from the array: "
+            "xp = adinterface.array_namespace(x); or decorate f with adinterface.numpy_function."
+        ]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: scipy.spatial.distance.pdist(x[:, None])[0],
+        lambda x: scipy.linalg.det(x * x[:, None]),
+        lambda x: (scipy.sparse.csr_array(x * x[:, None]) @ X)[0],
+        lambda x: scipy.ndimage.gaussian_filter(x, 1.0)[0],
+        lambda x: scipy.signal.lfilter([1.0], [1.0, 0.5], x)[0],
+        lambda x: np.prod(x),
+    ],
+    ids=["pdist", "det", "csr", "ndimage", "lfilter", "prod"],
+)
+def test_scipy_on_an_array_that_autograd_traces_is_noted(f):
+    with pytest.raises((TypeError, ValueError, RuntimeError)) as caught:
+        gradient(f, AutoAutograd(), X)
+    assert notes_of(caught.value) == [_CALLED["autograd"]]
+
+
+@pytest.mark.parametrize("operator", [jacobian, pullback])
+def test_an_array_of_boxes_that_f_returns_is_noted(operator):
+    with pytest.raises(NotDifferentiableError, match="^the result of f is a NumPy array of object dtype") as caught:
+        operator(lambda x: np.concatenate([x, x]), AutoAutograd(), X)
+    assert notes_of(caught.value) == [_CALLED["autograd"]]
 
 
 _FUNCTIONS_OF_TORCH = {

@@ -27,6 +27,7 @@ from adinterface import (
     hvp,
     jacobian,
     prepare,
+    pullback,
     second_derivative,
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
@@ -115,6 +116,40 @@ def test_each_engine_goes_over_differences_in_its_arithmetic(engine, mode):
 @pytest.mark.parametrize("backend", [DIFFERENCES, SecondOrder(DIFFERENCES, DIFFERENCES)], ids=["plain", "pair"])
 def test_differences_go_over_differences_with_wider_steps(backend):
     check_all(backend, 2e-6)
+
+
+AT_AN_EDGE = np.array([0.0, 1.0, 4.0])
+
+
+def roots(x):
+    return array_namespace(x).sum(array_namespace(x).sqrt(x))
+
+
+@pytest.mark.parametrize("chunk", [None, 1])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_infinite_entry_leaves_the_rest_of_a_diagonal_alone(engine, chunk):
+    backend = ENGINES[engine]() if engine == "autograd" else ENGINES[engine](chunk_size=chunk)
+    expected = np.array([-np.inf, -0.25, -0.03125])
+    with np.errstate(all="ignore"):
+        assert_tree(diagonal_hessian(roots, backend, AT_AN_EDGE), (expected,), 1e-14)
+        assert_tree(diagonal_hessian(lambda a: roots(a[0]) * 2, backend, [AT_AN_EDGE]), ([2 * expected],), 1e-14)
+        assert_tree(prepare(diagonal_hessian, roots, backend, AT_AN_EDGE)(AT_AN_EDGE), (expected,), 1e-14)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_infinite_entry_has_no_part_in_a_pullback_whose_cotangent_is_zero_there(engine):
+    backend = ENGINES[engine](mode="forward")
+    back = pullback(lambda x: array_namespace(x).sqrt(x), backend, AT_AN_EDGE).back
+    with np.errstate(all="ignore"):
+        assert_tree(back(np.array([0.0, 1.0, 2.0])), (np.array([0.0, 0.5, 0.5]),), 1e-14)
+    # The derivative by a cotangent of zero is not lost.
+    x, w = AT_AN_EDGE + 1, np.array([0.0, 1.0, 0.0])
+
+    def of_cotangent(w, x):
+        return pullback(lambda x: array_namespace(x).sqrt(x), backend, x).back(w)[0]
+
+    found = jacobian(of_cotangent, backend, w, Constant(x))[0]
+    assert_tree(found, np.diag(0.5 / np.sqrt(x)), 1e-14)
 
 
 # Defaults ------------------------------------------------------------------------------------------------------------

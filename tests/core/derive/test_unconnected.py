@@ -53,6 +53,7 @@ class MappedReverse(Reverse):
 class Doubled:
     held = frozenset()
     fresh = False
+    given = ()
 
     @property
     def alone(self):

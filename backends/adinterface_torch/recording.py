@@ -1,0 +1,186 @@
+"""What is recorded while f runs; which graph results stay in; which parameters are differentiated in place.
+
+A module's parameters are differentiated in place if nothing else that the call is given reaches them. Else f gets the module
+around aliases of them, so that the derivative of the call does not pass through a Constant.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from adinterface.core.contract.backend import Arrays, FlatFunction
+from adinterface.core.contract.nodes import state_of
+
+from .ambient import here
+from .pickling import is_marked
+from .unrecorded import node_of, nodes_behind
+
+#: The evaluations of f that are being recorded, in all threads.
+RUNNING: dict[int, Recording] = {}
+
+
+class Recording:
+    """f is recorded at these inputs: results of calls inside f stay in the graph."""
+
+    __slots__ = ("inputs", "outer")
+
+    def __init__(self, inputs: Arrays):
+        self.inputs = inputs
+
+    def __enter__(self) -> None:
+        self.outer, here.inputs = here.inputs, self.inputs
+        here.depth += 1
+        RUNNING[id(self)] = self
+
+    def __exit__(self, *raised: object) -> None:
+        del RUNNING[id(self)]
+        here.depth -= 1
+        here.inputs = self.outer
+
+
+class Creating:
+    """The scope of a call with `create_graph`: copies of leaves stay in the graph of every leaf that requires grad."""
+
+    __slots__ = ("before",)
+
+    def __enter__(self) -> None:
+        self.before, here.creates = here.creates, True
+
+    def __exit__(self, *raised: object) -> None:
+        here.creates = self.before
+
+
+def in_graph(given: Iterable[Any]) -> bool:
+    """Whether something that a call is given is in the graph of what is computed around it."""
+    for value in given:
+        if isinstance(value, torch.Tensor):
+            if value.grad_fn is not None or (RUNNING and value.requires_grad and is_marked(value)):
+                return True
+        elif isinstance(value, nn.Module) and any(x is not None and x.grad_fn is not None for x in _registered(value)):
+            return True
+    return False
+
+
+def reaches_others(results: Iterable[torch.Tensor], inputs: Arrays) -> bool:
+    """Whether results depend on the inputs of f of a call in another thread: it may have started this thread."""
+    others = [x for recording in [*RUNNING.values()] for x in recording.inputs]
+    return bool(others) and _depends(results, others, inputs)
+
+
+def in_place(function: FlatFunction, leaves: Arrays, keep: bool = False) -> frozenset[int]:
+    """The leaves that are differentiated where they are: all that a module holds, or none.
+
+    keep: whether results stay in a graph, so that aliases of the other leaves are in it, too.
+    """
+    held = function.held
+    if not held:
+        return held
+    others = [leaf for n, leaf in enumerate(leaves) if n not in held and leaf.requires_grad] if keep else []
+    given = function.given
+    if not (others or given):
+        return held
+    reached = _reached([*others, *given])
+    return frozenset() if reached is None or _depends(reached, [leaves[n] for n in held]) else held
+
+
+def share_buffers(module: nn.Module, copied: nn.Module) -> None:
+    """The copy changes the module's own buffers, as f does in place."""
+    for inner, other in zip(module.modules(), copied.modules()):
+        if not isinstance(inner, torch.jit.ScriptModule):
+            vars(other)["_buffers"] = inner._buffers
+            continue
+        for name, buffer in inner._buffers.items():
+            setattr(other, name, buffer)
+
+
+def _depends(tensors: Iterable[torch.Tensor], leaves: Sequence[torch.Tensor], ends: Arrays = ()) -> bool:
+    """Whether a backward pass from the tensors, up to these ends, arrives at one of the leaves."""
+    tensors = [x for x in tensors if x.requires_grad]
+    own = {*map(id, ends)}
+    if not {*map(id, leaves)}.difference(own).isdisjoint(map(id, tensors)):
+        return True
+    tensors = [x for x in tensors if x.grad_fn is not None]
+    if not tensors:
+        return False
+    nodes = {node_of(x) for x in leaves if id(x) not in own}
+    return any(node in nodes for node in nodes_behind(tensors, ends))
+
+
+def _registered(module: nn.Module) -> Iterator[Any]:
+    """The parameters and buffers of a module."""
+    seen: set[int] = set()
+    stack: list[Any] = [module]
+    while stack:
+        inner = stack.pop()
+        if inner is None or id(inner) in seen:
+            continue
+        seen.add(id(inner))
+        yield from inner._parameters.values()
+        yield from inner._buffers.values()
+        stack += inner._modules.values()
+
+
+# What code reaches. -----------------------------------------------------------------------------------------------------
+
+#: Classes of values through which no tensor is reached.
+_PLAIN = frozenset(
+    {int, float, bool, complex, str, bytes, type(None), type, ModuleType, BuiltinFunctionType, np.ndarray}
+    | {torch.dtype, torch.device, torch.Size}
+)
+_EMPTY = CellType()
+_SEQUENCES = (list, tuple, set, frozenset, deque)
+#: The attributes of every module, hooks included, but for what is registered in it.
+_OF_MODULES = {name for name, value in vars(nn.Module()).items() if type(value) in (dict, OrderedDict, set)}
+_REGISTERS = ("_parameters", "_buffers", "_modules")
+#: How many objects, other than modules and tensors, are looked into.
+_MOST = 1000
+
+
+def _reached(values: Iterable[Any]) -> list[torch.Tensor] | None:
+    """The tensors that code reaches from these values; None if there is too much to look through."""
+    result: list[torch.Tensor] = []
+    seen: dict[int, Any] = {}
+    stack, count = list(values), 0
+    while stack:
+        value = stack.pop()
+        if type(value) in _PLAIN or id(value) in seen:
+            continue
+        seen[id(value)] = value
+        if isinstance(value, torch.Tensor):
+            result.append(value)
+            continue
+        parts = _parts(value)
+        if not _PLAIN.issuperset(map(type, parts)):
+            stack += parts
+        count += not isinstance(value, nn.Module)
+        if count > _MOST:
+            return None
+    return result
+
+
+def _parts(value: Any) -> list[Any]:
+    if isinstance(value, torch.jit.ScriptModule):
+        return [*value.parameters()]
+    if isinstance(value, nn.Module):
+        state = vars(value)
+        parts = [part for name in _REGISTERS for part in state[name].values()]
+        return parts + [state[name] for name in state.keys() - _OF_MODULES]
+    if isinstance(value, dict):
+        return [*value.values()]
+    if isinstance(value, _SEQUENCES):
+        return [*value]
+    if isinstance(value, MethodType):
+        return [value.__self__, value.__func__]
+    if isinstance(value, partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, FunctionType):
+        return [*(value.__defaults__ or ()), *[cell.cell_contents for cell in value.__closure__ or () if cell != _EMPTY]]
+    return [part for _, part in state_of(value)]

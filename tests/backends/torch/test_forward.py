@@ -1,0 +1,155 @@
+"""Forward mode of torch: what is constant in reverse mode is constant here, and leaves need no memory of their own."""
+
+import numpy as np
+import pytest
+import torch
+from backends_table import assert_numbers
+
+from adinterface import (
+    AutoTorch,
+    Each,
+    SecondOrder,
+    batched,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    prepare,
+    pullback,
+    pushforward,
+)
+
+FORWARD, REVERSE = AutoTorch(mode="forward"), AutoTorch()
+X = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+BASE = torch.arange(1.0, 7.0, dtype=torch.float64)
+each_backend = pytest.mark.parametrize("backend", [REVERSE, FORWARD], ids=["reverse", "forward"])
+each_inner = pytest.mark.parametrize("inner", [REVERSE, FORWARD], ids=["inner-reverse", "inner-forward"])
+
+
+def weighted(x):
+    """x^3, the square of which is constant."""
+    with torch.no_grad():
+        weight = x**2
+    return weight * x
+
+
+def reweighted(x):
+    """x^3 with one factor that is not constant in a block of its own."""
+    with torch.no_grad():
+        weight = x * 1
+        with torch.enable_grad():
+            live = x * 1
+        again = x * 1
+    with torch.inference_mode():
+        pass
+    return weight.detach() * live * again
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@each_backend
+def test_no_grad_means_constant(backend, dtype):
+    x = X.to(dtype)
+    for f in (weighted, reweighted):
+        assert_numbers(jacobian(f, backend, x)[0], torch.diag(x**2), 1e-6)
+        assert_numbers(prepare(jacobian, f, backend, x)(x)[0], torch.diag(x**2), 1e-6)
+        assert_numbers(pushforward(f, backend, (x,), (x,)).tangent, x**3, 1e-6)
+        assert_numbers(linearize(f, backend, x).push(x), x**3, 1e-6)
+        assert_numbers(pullback(f, backend, x).back(x)[0], x**3, 1e-6)
+        assert_numbers(batched(pushforward, f, backend, (Each(x[None]),), (Each(x[None]),)).tangent[0], x**3, 1e-6)
+    assert_numbers(jacobian(torch.no_grad()(torch.sin), backend, x)[0], torch.zeros(3, 3), 0)
+    assert pushforward(weighted, backend, (x,), (x,)).tangent.dtype is dtype
+
+
+@each_backend
+def test_a_caller_in_no_grad_gets_the_derivative(backend):
+    with torch.no_grad():
+        assert_numbers(jacobian(weighted, backend, X)[0], torch.diag(X**2), 1e-15)
+        assert_numbers(gradient(lambda x: (x**3).sum(), backend, X)[0], 3 * X**2, 1e-15)
+    assert torch.is_grad_enabled()
+    assert torch._C._is_fwd_grad_enabled()
+
+
+@each_backend
+def test_an_error_in_no_grad_leaves_no_trace(backend):
+    def fails(x):
+        with torch.no_grad():
+            raise ZeroDivisionError
+
+    def forgets(x):
+        torch.set_grad_enabled(False)
+        return x * 1
+
+    with pytest.raises(ZeroDivisionError):
+        pushforward(fails, backend, (X,), (X,))
+    enabled = torch.is_grad_enabled()
+    try:
+        jacobian(forgets, FORWARD, X)
+    finally:
+        torch.set_grad_enabled(enabled)
+    assert torch._C._is_fwd_grad_enabled()
+    assert_numbers(jacobian(weighted, backend, X)[0], torch.diag(X**2), 1e-15)
+
+
+@pytest.mark.parametrize("outer", [REVERSE, FORWARD], ids=["outer-reverse", "outer-forward"])
+@each_inner
+def test_no_grad_in_nested_derivatives(outer, inner):
+    assert_numbers(hessian(lambda x: weighted(x).sum(), SecondOrder(outer, inner), X), torch.zeros(3, 3), 0)
+    pair = SecondOrder(outer, inner)
+    assert_numbers(hessian(lambda x: (weighted(x) * x).sum(), pair, X), torch.diag(2 * X**2), 1e-14)
+    assert_numbers(hvp(lambda x: (weighted(x) * x).sum(), pair, X, X), 2 * X**3, 1e-14)
+    nested = gradient(lambda x: gradient(lambda y: (weighted(y) * y).sum(), inner, x)[0].sum(), outer, X)[0]
+    assert_numbers(nested, 2 * X**2, 1e-14)
+
+
+@pytest.mark.parametrize("outer", [REVERSE, FORWARD], ids=["outer-reverse", "outer-forward"])
+@each_inner
+@pytest.mark.parametrize(
+    ("inner_call", "expected"),
+    [
+        (lambda x, inner: gradient(lambda z: (z**3).sum(), inner, x)[0], 3 * X**2),
+        (lambda x, inner: pushforward(lambda z: z**3, inner, (x,), (x,)).tangent, 3 * X**3),
+        (lambda x, inner: pushforward(lambda z: z**3, inner, (x,), (x,)).value, X**3),
+        (lambda x, inner: pullback(lambda z: z**3, inner, x).value, X**3),
+        (lambda x, inner: pullback(lambda z: z**3, inner, x).back(x)[0], 3 * X**3),
+        (lambda x, inner: hessian(lambda z: (z**3).sum(), inner, x) @ torch.ones_like(X), 6 * X),
+    ],
+)
+def test_a_call_inside_no_grad_is_constant_for_the_outer_one(outer, inner, inner_call, expected):
+    def f(x):
+        with torch.no_grad():
+            weight = inner_call(x, inner)
+        return (weight * x).sum()
+
+    assert_numbers(gradient(f, outer, X)[0], expected, 1e-14)
+    assert_numbers(prepare(gradient, f, outer, X)(X)[0], expected, 1e-14)
+
+
+OVERLAPPING = {
+    "unfold": BASE.unfold(0, 3, 1),
+    "expand": BASE[1].expand(3),
+    "rows": BASE[:2, None].expand(2, 3),
+    "window": np.lib.stride_tricks.sliding_window_view(np.arange(1.0, 7.0), 3),
+    "step": BASE[::2],
+    "transposed": BASE.reshape(2, 3).T,
+    "flat": BASE[:0].expand(3, 0),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
+@pytest.mark.parametrize("name", OVERLAPPING)
+@each_backend
+def test_elements_that_share_memory_are_variables_of_their_own(backend, name):
+    x = OVERLAPPING[name]
+    numbers = x.clone() if isinstance(x, torch.Tensor) else torch.from_numpy(x.copy())
+    flat = (2 * numbers).reshape(-1)
+    assert_numbers(gradient(lambda x: (x**2).sum(), backend, x)[0], 2 * numbers, 1e-15)
+    found = jacobian(lambda x: x**2, backend, x)[0]
+    assert_numbers(found, torch.diag(flat).reshape(*x.shape, *x.shape), 1e-15)
+    found = prepare(jacobian, lambda x: x**2, backend, x)(x)[0]
+    assert_numbers(found, torch.diag(flat).reshape(*x.shape, *x.shape), 1e-15)
+    assert_numbers(pushforward(lambda x: x**2, backend, (x,), (x,)).tangent, 2 * numbers**2, 1e-15)
+    assert_numbers(linearize(lambda x: x**2, backend, x).push(x), 2 * numbers**2, 1e-15)
+    assert_numbers(pullback(lambda x: x**2, backend, x).back(x)[0], 2 * numbers**2, 1e-15)
+    for pair in (backend, SecondOrder(backend, REVERSE), SecondOrder(REVERSE, backend)):
+        assert_numbers(hvp(lambda x: (x**3).sum(), pair, x, x), 6 * numbers**2, 1e-14)

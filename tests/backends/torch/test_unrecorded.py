@@ -1,0 +1,380 @@
+"""Parts that torch cannot differentiate again: another way, or an error, never zero."""
+
+import re
+
+import pytest
+import torch
+from adinterface_torch.private import may_be_applied
+from backends_table import assert_numbers
+from torch import nn
+from torch.autograd.function import once_differentiable
+from torch.utils.checkpoint import checkpoint
+
+from adinterface import (
+    AutoFiniteDifferences,
+    AutoTorch,
+    BackendError,
+    Constant,
+    Each,
+    NotRecordedError,
+    SecondOrder,
+    batched,
+    derivative,
+    diagonal_hessian,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    prepare,
+    pullback,
+    pushforward,
+    rule,
+    value_and_gradient,
+    value_gradient_and_hessian,
+)
+from adinterface.fit import Training
+
+TORCH = AutoTorch()
+X = torch.tensor([1.0, -2.0, 3.0], dtype=torch.float64)
+V = torch.tensor([0.5, 1.0, -1.0], dtype=torch.float64)
+
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return 3 * x**2 * g
+
+
+class Once(Cube):
+    backward = staticmethod(once_differentiable(Cube.backward))
+
+
+class Silent(Cube):
+    backward = staticmethod(torch.no_grad()(Cube.backward))
+
+
+class ByNumpy(Cube):
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return torch.from_numpy(3 * x.detach().numpy() ** 2 * g.detach().numpy())
+
+
+class ForFunctorch(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x**3
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    backward = staticmethod(once_differentiable(Cube.backward))
+
+    @staticmethod
+    def jvp(ctx, t):
+        (x,) = ctx.saved_tensors
+        return 3 * x**2 * t
+
+
+each_function = pytest.mark.parametrize("function", [Once, Silent, ByNumpy], ids=lambda cls: cls.__name__)
+each_call = pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
+
+
+def called(prepared, operator, f, backend, *args):
+    return prepare(operator, f, backend, *args)(*args) if prepared else operator(f, backend, *args)
+
+
+# First derivatives of every kind have a way. -------------------------------------------------------------------------------
+
+
+@each_call
+@each_function
+def test_first_derivatives_through_a_backward_that_is_not_recorded(function, prepared):
+    slopes = 3 * X**2
+    assert_numbers(called(prepared, gradient, lambda x: function.apply(x).sum(), TORCH, X)[0], slopes, 1e-15)
+    for mode in (None, "reverse"):
+        backend = AutoTorch(mode=mode)
+        assert_numbers(called(prepared, pushforward, function.apply, backend, (X,), (V,)).tangent, slopes * V, 1e-15)
+        push = called(prepared, linearize, function.apply, backend, X).push
+        assert_numbers(push(V), slopes * V, 1e-15)
+        assert_numbers(push.stacked(torch.stack([V, X])), slopes * torch.stack([V, X]), 1e-15)
+    tall = called(prepared, jacobian, lambda x: torch.cat([function.apply(x), x]), AutoTorch(chunk_size=1), X)[0]
+    assert_numbers(tall, torch.cat([torch.diag(slopes), torch.eye(3)]), 1e-15)
+
+
+@pytest.mark.parametrize("function", [Once, Silent])
+def test_a_derivative_and_a_tall_jacobian_in_one_batch(function):
+    assert_numbers(derivative(lambda t: function.apply(2 * t), TORCH, X[0]), 24.0, 1e-15)
+    tall = jacobian(lambda x: torch.cat([function.apply(x), x]), TORCH, X)[0]
+    assert_numbers(tall, torch.cat([torch.diag(3 * X**2), torch.eye(3)]), 1e-15)
+
+
+def test_a_backward_in_numpy_names_the_way_to_take_rows_one_by_one():
+    with pytest.raises(RuntimeError) as caught:
+        jacobian(ByNumpy.apply, TORCH, X)
+    assert any("AutoTorch(chunk_size=1)" in note for note in caught.value.__notes__)
+
+
+# Second derivatives are refused by name. ------------------------------------------------------------------------------------
+
+
+def scalar(function):
+    return lambda x: (function.apply(x) * x).sum()
+
+
+@each_call
+@each_function
+def test_second_derivatives_are_refused(function, prepared):
+    f = scalar(function)
+    by_hand = lambda x: gradient(f, TORCH, x)[0].sum()
+    by_back = lambda x: (pullback(function.apply, TORCH, x).back(V)[0] * x).sum()
+    for operator, of, args in (
+        (hvp, f, (X, V)),
+        (hessian, f, (X,)),
+        (diagonal_hessian, f, (X,)),
+        (value_gradient_and_hessian, f, (X,)),
+        (gradient, by_hand, (X,)),
+        (gradient, by_back, (X,)),
+        (jacobian, lambda x: gradient(f, TORCH, x)[0], (X,)),
+    ):
+        with pytest.raises(NotRecordedError, match=function.__name__):
+            called(prepared, operator, of, TORCH, *args)
+    forward = SecondOrder(AutoTorch(mode="forward"), TORCH)
+    with pytest.raises((RuntimeError, NotImplementedError)):  # torch's own errors: there is no forward rule
+        hvp(f, forward, X, V)
+    assert_numbers(called(prepared, hvp, f, SecondOrder(AutoFiniteDifferences(), TORCH), X, V), 12 * X**2 * V, 1e-6)
+
+
+def test_the_error_names_the_function_and_the_ways():
+    with pytest.raises(NotRecordedError) as caught:
+        hvp(scalar(Once), TORCH, X, V)
+    assert str(caught.value) == (
+        "f applies Once, a torch.autograd.Function whose backward torch did not record (once_differentiable, no_grad, or "
+        "NumPy in it): a derivative of its derivative would lack a part. Write that backward with torch operations, or take "
+        "second derivatives with SecondOrder(AutoFiniteDifferences(), AutoTorch())."
+    )
+
+
+def test_a_forward_rule_is_taken_by_forward_mode():
+    forward = AutoTorch(mode="forward")
+    assert_numbers(pushforward(ForFunctorch.apply, forward, (X,), (V,)).tangent, 3 * X**2 * V, 1e-15)
+    # Tangents go through once_differentiable, which switches the recording of reverse mode off.
+    for pair in (SecondOrder(forward, TORCH), SecondOrder(TORCH, forward)):
+        assert_numbers(hessian(scalar(ForFunctorch), pair, X), torch.diag(12 * X**2), 1e-14)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f: batched(hessian, f, TORCH, Each(torch.stack([X, V]))),
+        lambda f: batched(hvp, f, TORCH, Each(torch.stack([X, V])), Each(torch.stack([V, V]))),
+        lambda f: torch.func.grad(lambda x: gradient(f, TORCH, x)[0].sum())(X),
+        lambda f: torch.func.vmap(torch.func.grad(lambda x: gradient(f, TORCH, x)[0].sum()))(torch.stack([X, V])),
+    ],
+)
+def test_second_derivatives_inside_functorch_are_refused(call):
+    with pytest.raises(NotRecordedError, match="f applies ForFunctorch, "):
+        call(scalar(ForFunctorch))
+    call(lambda x: (ForFunctorch.apply(x.detach()) * x**2).sum())  # it is constant here
+
+
+def test_only_a_part_that_counts_is_refused():
+    def inner(w):  # whose gradient by x depends on w through the recorded part alone
+        return gradient(lambda x: (Once.apply(x) + w * x**2).sum(), TORCH, X)[0]
+
+    assert_numbers(jacobian(inner, TORCH, V)[0], torch.diag(2 * X), 1e-15)
+    with pytest.raises(NotRecordedError):
+        jacobian(lambda w: gradient(lambda x: (w * Once.apply(x)).sum(), TORCH, X)[0], TORCH, V)
+    # Of two gradients, the one behind the Function alone is refused.
+    both = lambda x, y: (Once.apply(x) + y**3).sum()
+    by_y = lambda y: gradient(both, TORCH, Constant(X), y)[1].sum()
+    assert_numbers(gradient(by_y, TORCH, V)[0], 6 * V, 1e-15)
+    assert_numbers(gradient(lambda y: gradient(both, TORCH, X, y)[1].sum(), TORCH, V)[0], 6 * V, 1e-15)
+
+
+def test_a_result_that_stays_in_a_graph_raises_in_torchs_own_backward():
+    x = X.clone().requires_grad_()
+    (result,) = gradient(scalar(Once), AutoTorch(create_graph=True), x)
+    assert_numbers(result.detach(), 4 * X**3, 1e-15)
+    with pytest.raises(NotRecordedError):
+        result.sum().backward()
+
+
+# No false alarms. --------------------------------------------------------------------------------------------------------
+
+
+class Round(torch.autograd.Function):
+    """Zero almost everywhere."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, g):
+        return torch.zeros_like(g)
+
+
+class StraightThrough(Round):
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+class Nothing(Round):
+    @staticmethod
+    def backward(ctx, g):
+        return None
+
+
+class Double(Round):
+    """Linear: its second derivative is zero."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g
+
+
+@each_call
+@pytest.mark.parametrize(
+    ("function", "slope", "value"), [(Round, 0, X), (StraightThrough, 1, X), (Nothing, 0, X), (Double, 2, 2 * X)]
+)
+def test_a_legitimate_zero_stays_a_zero(function, slope, value, prepared):
+    linear = lambda x: function.apply(x).sum()
+    assert_numbers(called(prepared, hvp, linear, TORCH, X, V), 0 * X, 0)
+    assert_numbers(called(prepared, hessian, linear, TORCH, X), torch.zeros(3, 3), 0)
+    product = lambda x: (function.apply(x) * x**2).sum()
+    expected = 2 * value + 4 * slope * X
+    assert_numbers(called(prepared, hessian, product, TORCH, X), torch.diag(expected), 1e-15)
+    assert_numbers(called(prepared, hvp, product, TORCH, X, V), expected * V, 1e-15)
+    assert_numbers(gradient(lambda x: gradient(product, TORCH, x)[0].sum(), TORCH, X)[0], expected, 1e-15)
+    assert_numbers(called(prepared, pushforward, function.apply, TORCH, (X,), (V,)).tangent, slope * V, 1e-15)
+
+
+def test_an_extremum_of_what_is_not_recorded_is_no_step():
+    with pytest.raises(NotRecordedError):  # its gradient is zero here, and its Hessian is not
+        hvp(lambda x: (Silent.apply(x + 1) - 3 * x).sum() + Silent.apply(x).sum(), TORCH, 0 * X, V)
+    with pytest.raises(NotRecordedError):
+        hvp(lambda x: Silent.apply(x).sum(), TORCH, 0 * X, V)
+
+
+def test_integer_paths_and_recorded_functions():
+    class Pick(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, index):
+            ctx.save_for_backward(index)
+            return x[index] ** 1
+
+        @staticmethod
+        def backward(ctx, g):
+            (index,) = ctx.saved_tensors
+            return torch.zeros(3, dtype=g.dtype).index_add(0, index, g), None
+
+    f = lambda x: (Pick.apply(x**3, torch.tensor([0, 2])) * Cube.apply(x)[:2]).sum()
+    expected = hessian(lambda x: x[0] ** 6 + x[2] ** 3 * x[1] ** 3, TORCH, X)
+    assert_numbers(hessian(f, TORCH, X), expected, 1e-14)
+    assert_numbers(batched(hessian, scalar(Cube), AutoTorch(chunk_size=1), Each(X[None]))[0], torch.diag(12 * X**2), 1e-14)
+
+
+def test_rules_of_this_library_go_on_working():
+    @rule
+    def cube(x):
+        return x**3
+
+    cube.pullback(lambda g, value, x: 3 * x**2 * g)
+    assert_numbers(hessian(lambda x: (cube(x) * x).sum(), TORCH, X), torch.diag(12 * X**2), 1e-14)
+
+    @rule
+    def step(x):
+        return x.round()
+
+    step.pullback(lambda g, value, x: torch.zeros_like(x))
+    assert_numbers(hessian(lambda x: (step(x) * x**2).sum(), TORCH, X), torch.diag(2 * X), 1e-14)
+    assert_numbers(hvp(lambda x: step(x).sum(), TORCH, X, V), 0 * X, 0)
+
+
+# Compiled code. -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+def test_second_derivatives_of_compiled_code():
+    compiled = torch.compile(lambda x: (x**3).sum(), backend="aot_eager")
+    assert_numbers(gradient(compiled, TORCH, X)[0], 3 * X**2, 1e-15)
+    message = (
+        "f runs code of torch.compile, whose backward pass torch cannot differentiate again: the derivative would lack a part. "
+        "Pass the function or module that it was made from (model._orig_mod), or take second derivatives with "
+        "SecondOrder(AutoTorch(mode='forward'), AutoTorch()) or SecondOrder(AutoFiniteDifferences(), AutoTorch())."
+    )
+    for operator, args in ((hessian, (X,)), (diagonal_hessian, (X,)), (value_gradient_and_hessian, (X,)), (hvp, (X, V))):
+        with pytest.raises(NotRecordedError, match=re.escape(message)):
+            operator(compiled, TORCH, *args)
+    with pytest.raises(NotRecordedError):
+        gradient(lambda x: gradient(compiled, TORCH, x)[0].sum(), TORCH, X)
+    assert_numbers(pushforward(compiled, TORCH, (X,), (V,)).tangent, (3 * X**2 * V).sum(), 1e-15)
+    assert_numbers(hessian(compiled, SecondOrder(AutoTorch(mode="forward"), TORCH), X), torch.diag(6 * X), 1e-14)
+    assert_numbers(hessian(compiled, SecondOrder(AutoFiniteDifferences(), TORCH), X), torch.diag(6 * X), 1e-6)
+
+    module = nn.Sequential(nn.Linear(3, 2), nn.Tanh()).double()
+    compiled_module = torch.compile(module, backend="aot_eager")
+    for model, x in ((compiled_module, X), (Constant(compiled_module), X)):
+        with pytest.raises(NotRecordedError):
+            hessian(lambda x, m: (m(x) ** 2).sum(), TORCH, x, Constant(compiled_module))
+        with pytest.raises(NotRecordedError):
+            diagonal_hessian(lambda m, x: (m(x) ** 2).sum(), TORCH, model, x)
+    expected = hessian(lambda x: (module(x) ** 2).sum(), TORCH, X)
+    assert_numbers(hessian(lambda x: (compiled_module._orig_mod(x) ** 2).sum(), TORCH, X), expected, 1e-14)
+
+
+# Reentrant checkpoints. -----------------------------------------------------------------------------------------------------
+
+
+def test_a_reentrant_checkpoint_is_refused():
+    module, x = nn.Linear(3, 2).double(), X.clone().requires_grad_()
+    message = (
+        "f calls torch.utils.checkpoint with use_reentrant=True, which hides parameters and captured tensors from "
+        "torch.autograd.grad: their gradients would be zero. Write use_reentrant=False."
+    )
+
+    def loss(m, way):
+        return (checkpoint(m, x, use_reentrant=way) ** 2).sum() + m.bias.sum()
+
+    (expected,) = gradient(lambda m: (m(x) ** 2).sum() + m.bias.sum(), TORCH, module)
+    assert_numbers(gradient(lambda m: loss(m, False), TORCH, module)[0].weight, expected.weight.detach(), 1e-15)
+    for call in (
+        lambda: gradient(lambda m: loss(m, True), TORCH, module),
+        lambda: prepare(value_and_gradient, lambda m: loss(m, True), TORCH, module)(module),
+        lambda: pullback(lambda m: checkpoint(m, x, use_reentrant=True), TORCH, module).back(X[:2]),
+        lambda: jacobian(lambda y: checkpoint(module, y, use_reentrant=True), TORCH, X),
+        lambda: hvp(lambda y: checkpoint(module, y, use_reentrant=True).sum(), TORCH, X, V),
+        lambda: gradient(lambda y: checkpoint(lambda z: (z * y).sum(), x, use_reentrant=True), TORCH, X),
+        lambda: Training(lambda m: loss(m, True), TORCH, 0.1, module)(),
+    ):
+        with pytest.raises(BackendError, match=re.escape(message)):
+            call()
+
+
+def test_a_checkpoint_around_the_call_is_no_matter():
+    y = checkpoint(lambda x: x**2, X.clone().requires_grad_(), use_reentrant=True)
+    assert_numbers(gradient(lambda y: (y**3).sum(), TORCH, y)[0].detach(), 3 * X**4, 1e-15)
+
+
+def test_a_node_is_seen_by_the_references_to_its_class():
+    assert not may_be_applied(Round) or not may_be_applied(Double)  # equal in all that were never applied
+    y = Round.apply(X.clone().requires_grad_())
+    assert may_be_applied(Round)
+    del y

@@ -298,9 +298,9 @@ class _Private(_Copier):
 
     def refusal(self, value: Any) -> ConversionError:
         return ConversionError(
-            f"{self.place} is or holds a {type(value).__name__} that refers to a parameter of the module. Forward mode, finite "
-            f"differences, a module in two places and tree.map need a copy of the module with other values, in which it would "
-            f"refer to the old one. Write a method of the module in its place, or use reverse mode."
+            f"{self.place} is or holds a {type(value).__name__} that refers to a parameter of the module. In a copy of the module "
+            f"with other values it would refer to the old one. Write a method of the module in its place; or use reverse mode, "
+            f"which needs no copy unless another argument, a Constant or a keyword may share the parameters."
         )
 
 

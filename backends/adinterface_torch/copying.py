@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 import gc
-import math
 import operator
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from itertools import chain
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType, TracebackType
 from typing import Any
@@ -49,8 +49,11 @@ class NoHooks(OrderedDict[Any, Any]):
 #: What leads to no parameter.
 _PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size, NoHooks})
 _CONTAINERS = frozenset({dict, OrderedDict, defaultdict, set, list, deque})
-#: What is not looked through for a parameter: code, and what happens to refer to the whole program.
-_NOT_FOLLOWED = (type, ModuleType, CodeType, FrameType, TracebackType, torch.fx.Graph)
+#: What is not looked through for a parameter as other objects are. Of the last ones nothing is.
+_SPECIAL = FunctionType, torch.Tensor, ref, *ProxyTypes, type, ModuleType, CodeType, FrameType, TracebackType, torch.fx.Graph
+#: How many entries the containers in one attribute have, from which on a gradient shares them. A private copy has its own
+#: container, but shares the entries if they lead to no parameter.
+_LONG = 1_000
 _CONTENT = dict.fromkeys(("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set"))
 #: The registers of hooks that every module has, with their types.
 _HOOKS = {name: type(value) for name, value in vars(nn.Module()).items() if isinstance(value, dict) and name not in _CONTENT}
@@ -101,8 +104,6 @@ class _Copier:
 
     #: The types of what is never replaced.
     shared = _PLAIN | {type, FunctionType, BuiltinFunctionType}
-    #: How many entries the containers in one attribute may have to be looked through. Longer ones are shared.
-    limit: float = 1_000
     #: Whether the copy is called.
     private = False
     #: The registers of hooks that the copy has, too.
@@ -126,7 +127,7 @@ class _Copier:
         if len({*map(id, chain.from_iterable(self.met))}) != len(self.parameters) + 1:
             raise _changed(self.module)
         for owner, state, name in self.pending:
-            self.place, self.left = f"{type(owner).__name__}.{name}", self.limit
+            self.place, self.left = f"{type(owner).__name__}.{name}", _LONG
             state[name] = self.of(state[name])
         for new in self.restored:
             new.__setstate__(new.__dict__.copy())
@@ -202,19 +203,24 @@ class _Copier:
         known = self.memo.get(id(value))
         if known is not None:
             return known
+        kind = type(value)
+        if kind is int and self.private and value in self.memo:  # a register of what belongs to which module
+            return id(self.memo[value])
         if self.is_shared(value):
             return value
-        kind = type(value)
         named = issubclass(kind, tuple) and hasattr(kind, "_make")
         if not (kind in _CONTAINERS or kind is tuple or named):
             return self.other(value)
         self.left -= len(value)
-        if self.left < 0:
+        long = self.left < 0 and not (self.private and self.leads(value))
+        if long and not (self.private and kind in _CONTAINERS):
             return value
         if kind not in _CONTAINERS:
             found = [*map(self.of, value)]
             return value if all(map(operator.is_, found, value)) else kind._make(found) if named else tuple(found)
         new = self.memo[id(value)] = value.copy()
+        if long:
+            return new
         keyed = isinstance(new, dict)
         entries = [*new, *new.values()] if keyed else [*new]
         found = [*map(self.of, entries)]
@@ -226,6 +232,23 @@ class _Copier:
             new = self.memo[id(value)] = value
         return new
 
+    def leads(self, value: Any) -> bool:
+        """Whether code may come from a value to a parameter."""
+        seen: list[int] = []
+        level = {id(value): value}
+        while level:
+            for known in level.keys() & self.apart.keys():
+                del level[known]
+            if not level.keys().isdisjoint(map(id, self.parameters)):
+                for known in seen:
+                    del self.apart[known]
+                return True
+            self.apart |= level
+            seen += level
+            found = [*filter(gc.is_tracked, _referents([*level.values()]))]
+            level = dict(zip(map(id, found), found))
+        return False
+
     def other(self, value: Any) -> Any:
         return value
 
@@ -234,13 +257,12 @@ class _Private(_Copier):
     """One copy that is called: its containers are its own, and what leads to a parameter leads to its own value."""
 
     shared = _PLAIN
-    limit = math.inf
     private = True
     kept = _HOOKS
 
     def other(self, value: Any) -> Any:
         kind = type(value)
-        if isinstance(value, torch.Tensor):
+        if issubclass(kind, torch.Tensor):
             return self.view(value)
         if kind is MethodType:
             function, owner = self.of(value.__func__), self.of(value.__self__)
@@ -275,39 +297,30 @@ class _Private(_Copier):
         self.memo[id(x)] = made
         return made
 
-    def leads(self, value: Any) -> bool:
-        """Whether code may come from a value to a parameter."""
-        seen: dict[int, Any] = {}
-        level = {id(value): value}
-        while level:
-            if not level.keys().isdisjoint(map(id, self.parameters)):
-                return True
-            seen |= level
-            found = chain.from_iterable(map(_referents, level.values()))
-            level = {id(x): x for x in found if gc.is_tracked(x) and id(x) not in seen and id(x) not in self.apart}
-        self.apart |= seen
-        return False
-
     def refusal(self, value: Any) -> ConversionError:
         return ConversionError(
-            f"{self.place} is or holds a {type(value).__name__} that refers to a parameter of the module. Forward mode, finite "
-            f"differences, a module in two places and tree.map need a copy of the module with other values, in which it would "
-            f"refer to the old one. Write a method of the module in its place, or use reverse mode."
+            f"{self.place} is or holds a {type(value).__name__} that refers to a parameter of the module. In a copy of the module "
+            f"with other values it would refer to the old one. Write a method of the module in its place; or use reverse mode, "
+            f"which needs no copy unless another argument, a Constant or a keyword may share the parameters."
         )
 
 
-def _referents(value: Any) -> Iterable[Any]:
-    """What a value refers to, which is what the garbage collector is told; of a function, all but its globals."""
-    kind = type(value)
-    if kind is FunctionType:
-        return value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__
-    if issubclass(kind, torch.Tensor):
-        return (value._base,)
-    if issubclass(kind, ref):  # the object itself, not what it holds: schedulers refer to optimizers so
-        return [target for target in [value()] if isinstance(target, (nn.Module, torch.Tensor, MethodType))]
-    if kind in ProxyTypes:
-        return [value.__init__.__self__]
-    return () if issubclass(kind, _NOT_FOLLOWED) else gc.get_referents(value)
+def _referents(values: list[Any]) -> list[Any]:
+    """What objects refer to, which is what the garbage collector is told; of a function, all but its globals."""
+    special = {kind for kind in {*map(type, values)} if issubclass(kind, _SPECIAL)}
+    found = gc.get_referents(*[value for value in values if type(value) not in special])
+    for value in [value for value in values if type(value) in special]:
+        kind = type(value)
+        if kind is FunctionType:
+            found += value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__
+        elif issubclass(kind, torch.Tensor):
+            found.append(value._base)
+        elif issubclass(kind, ref):  # the object itself, not what it holds: schedulers refer to optimizers so
+            found += [target for target in [value()] if isinstance(target, (nn.Module, torch.Tensor, MethodType))]
+        elif kind in ProxyTypes:
+            with suppress(ReferenceError):  # it is dead
+                found.append(value.__init__.__self__)
+    return found
 
 
 def _changed(module: nn.Module) -> ConversionError:

@@ -1134,7 +1134,7 @@ def test_a_copy_around_values_is_a_deep_copy(module):
     assert [type(m) for m in copied.modules()] == [type(m) for m in deep.modules()]
     for name, state in _state_of(deep).items():
         found = _state_of(copied)[name]
-        assert list(found) == list(state)
+        assert found.keys() == state.keys()
         for key, value in state.items():
             assert type(found[key]) is type(value)
             if key not in ("_modules", "_buffers", "_parameters") and not key.startswith(("_flat", "_all")):
@@ -1168,13 +1168,17 @@ class OwnState(Tagged):
         super().__setstate__(state | {"restored": True})
 
 
-def test_a_class_that_copies_in_its_own_way_does():
-    for cls, mark in ((OwnCopy, "copied"), (OwnState, "restored")):
-        (found,) = gradient(lambda m: m(torch.ones(2)).sum(), AutoTorch(), cls())
-        assert getattr(found, mark)
+@pytest.mark.parametrize(("cls", "mark"), [(OwnCopy, "copied"), (OwnState, "restored")])
+def test_a_way_to_copy_deeply_is_left_aside_and_a_way_to_pickle_is_that_of_a_private_copy(cls, mark):
+    module, marks = cls(), []
+    for backend in (AutoTorch(), AutoTorch(mode="forward")):
+        (found,) = gradient(lambda m: marks.append(hasattr(m, mark)) or m(torch.ones(2)).sum(), backend, module)
+        assert torch.equal(found.weight, torch.ones(2))
+        assert not hasattr(found, mark)
+    assert marks == [False, cls is OwnState]
 
 
-def test_a_buffer_of_another_kind_is_copied_by_deepcopy():
+def test_a_buffer_of_another_kind_is_copied_as_what_it_is():
     module = Tagged()
     module.register_buffer("table", nn.Parameter(torch.ones(1), requires_grad=False))
     (found,) = gradient(lambda m: m(torch.ones(2)).sum(), AutoTorch(), module)

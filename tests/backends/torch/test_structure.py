@@ -14,7 +14,6 @@ import torch
 from adinterface_torch.copying import NO_HOOKS, NoHooks
 from adinterface_torch.modules import read
 from torch import nn
-from torch._dynamo.mutation_guard import install_generation_tagging_init
 
 from adinterface import AutoTorch, ConversionError, gradient, hvp, jacobian, prepare, pushforward, tree, value_and_gradient
 from adinterface.core.call.signature import Signature
@@ -114,7 +113,7 @@ def deep_copy(module, values, gradient=False):
     for inner in module.modules():
         for held in vars(inner).values():
             if isinstance(held, torch.Tensor) and held.grad_fn is not None:  # deepcopy refuses it
-                memo[id(held)] = held.detach().clone() if gradient else held.clone()
+                memo[id(held)] = held
     copied = copy.deepcopy(module, memo)
     if gradient:
         for inner in copied.modules():
@@ -131,6 +130,7 @@ def _zeros(module):
 
 
 _SHARED = (NoHooks,)
+NO_HOOKS_OF = [name for name in vars(nn.Module()) if name.endswith("hooks")]
 
 
 def _assert_like(mine, theirs, seen):
@@ -152,7 +152,7 @@ def _assert_like(mine, theirs, seen):
         for one, other in zip(mine, theirs):
             _assert_like(one, other, seen)
     elif isinstance(theirs, dict):
-        assert [*mine] == [*theirs]
+        assert mine.keys() >= theirs.keys()  # a class may leave some out of its deep copies
         seen[id(theirs)] = mine
         for key in theirs:
             _assert_like(mine[key], theirs[key], seen)
@@ -166,12 +166,21 @@ def _assert_like(mine, theirs, seen):
         assert mine == theirs
 
 
-def _mutable(module):
-    """What two independent modules may not both hold, by path."""
+_REGISTERS = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_keys")
+
+
+def _mutable(module, gradient=False):
+    """What a copy and its original may not both hold, by path; a gradient shares containers without parameters and modules."""
     found = {}
     for name, inner in module.named_modules():
         found[name] = inner
         containers = {key: value for key, value in vars(inner).items() if isinstance(value, (dict, list, set))}
+        if gradient:
+            containers = {
+                key: value
+                for key, value in containers.items()
+                if key in (*_REGISTERS, *NO_HOOKS_OF) or any(isinstance(held, (nn.Parameter, nn.Module)) for held in value)
+            }
         found |= {f"{name}.{key}": value for key, value in containers.items() if type(value) not in _SHARED}
         found |= {f"{name}.{key}": value for key, value in inner._buffers.items() if value is not None}
     return found
@@ -330,10 +339,10 @@ def test_what_is_built_is_what_deepcopy_gives(name, build):
         built = gradient_of(module, values)
         values = [nn.Parameter(value, requires_grad=False) for value in values]
     _assert_like(built, deep_copy(module, dict(zip(module.parameters(), values)), build == "gradient"), {})
-    mine, theirs = _mutable(built), _mutable(module)
+    mine, theirs = _mutable(built, build == "gradient"), _mutable(module, build == "gradient")
     shared = {f"{path}.{key}" for path, m in built.named_modules() for key, value in vars(m).items() if type(value) in _SHARED}
     assert bool(shared) == (build == "gradient")
-    assert mine.keys() | shared == theirs.keys()
+    assert mine.keys() | shared >= theirs.keys()
     assert not mine.keys() & shared
     for path, value in mine.items():
         assert value is not theirs[path], path
@@ -352,9 +361,9 @@ def test_values_stand_where_their_parameters_stood(name):
 
 
 @each_module
-def test_gradient_modules_share_nothing_with_one_another(name):
+def test_gradient_modules_share_no_leaf_and_no_register_with_one_another(name):
     module = MODULES[name]()
-    first, second = (_mutable(gradient_of(module, _zeros(module))) for _ in range(2))
+    first, second = (_mutable(gradient_of(module, _zeros(module)), True) for _ in range(2))
     for path, value in first.items():
         assert value is not second[path], path
         if isinstance(value, torch.Tensor):
@@ -382,30 +391,14 @@ def test_rows_of_a_hessian_stand_where_the_parameters_stood():
     assert list(built.children()) == rows
 
 
-@pytest.mark.parametrize("name", ["linear", "no parameters", "sequential", "conv", "shared", "tied", "attention", "encoder"])
-def test_an_ordinary_module_needs_no_deepcopy(name, monkeypatch):
+@each_module
+def test_no_module_is_deep_copied(name, monkeypatch):
     module = MODULES[name]()
     values = _zeros(module)
-
-    def refuse(*_):
-        raise AssertionError
-
     with monkeypatch.context() as patched:
-        patched.setattr("adinterface_torch.copying.copy.deepcopy", refuse)
+        patched.setattr("copy.deepcopy", None)
         gradient_of(module, values)
         around(module, values)
-
-
-def test_a_module_needs_no_deepcopy_after_torch_has_compiled_one(monkeypatch):
-    """Dynamo puts a `__setstate__` of its own in front of that of every module."""
-    install_generation_tagging_init()
-    assert nn.Module.__setstate__.__module__ == "torch._dynamo.mutation_guard"
-
-    class Fresh(nn.Linear):  # a class that has not been seen before
-        pass
-
-    monkeypatch.setattr("adinterface_torch.copying.copy.deepcopy", None)
-    assert type(gradient_of(Fresh(2, 2), [torch.ones(2, 2), torch.ones(2)])) is Fresh
 
 
 def test_a_change_of_what_is_no_structure_counts_in_what_is_built():
@@ -432,13 +425,9 @@ def test_a_change_of_what_is_no_structure_counts_in_what_is_built():
         deep = deep_copy(module, dict(zip(module.parameters(), build().parameters())), gradient=True)
         _assert_like(build(), deep, {})
         _assert_like(build(), deep, {})
-    module[2].kernel_size = (torch.ones(1),)
-    assert build()[2].kernel_size[0] is not module[2].kernel_size[0]
-    module[2].kernel_size = (1,)
-    module[2].padding_mode = [1]
-    assert build()[2].padding_mode is not module[2].padding_mode
-    module[2].padding_mode.append(torch.ones(1))
-    assert build()[2].padding_mode[1] is not module[2].padding_mode[1]
+    for value in ((torch.ones(1),), [1], [1, torch.ones(1)], object()):
+        module[2].padding_mode = value
+        assert build()[2].padding_mode is value
     del module[2].padding_mode
     assert not hasattr(build()[2], "padding_mode")
 
@@ -667,7 +656,7 @@ def test_threads_may_share_a_structure_while_attributes_change():
         module = modules[n]
         for _ in range(50):
             found = gradient_of(module, _zeros(module))
-            if type(found[0].mine) is not type(module[0].mine) or (n and found[0].mine is module[0].mine):
+            if found[0].mine is not module[0].mine:
                 failed.append(n)
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]

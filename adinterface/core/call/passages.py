@@ -11,7 +11,7 @@ import numpy as np
 
 from ..contract.auto import BUILT_IN
 from ..contract.backend import Backend
-from ..contract.errors import ConversionError
+from ..contract.errors import ConversionError, PrecisionError
 from ..contract.library import NUMPY, PYTHON, Enter, Leave, LeaveAll, Library, as_it_is, complex_of
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
@@ -40,6 +40,9 @@ def entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, c
     """
     target, source = backend.library, slot.library
     assert source is not None
+    if source is PYTHON and type(example) is int:
+        enter = entering(backend, slot, 0.0, dtype, copy=copy)
+        return lambda value, taken: enter(_as_float(value), taken)
     if slot.holder is not None:
         return _entering_held(backend, slot, example)
     copy = copy and source.mutable  # other arrays cannot be written to
@@ -62,6 +65,16 @@ def entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, c
         return target.asarray(target.foreign(value, source), dtype=dtype, like=backend.device, copy=copy)
 
     return _noting(target, converted)
+
+
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise PrecisionError(
+            f"An argument is an integer of {value.bit_length()} bits, which no float can represent. An integer argument is "
+            f"differentiated as a float; wrap it in Constant(...), or scale it down."
+        ) from None
 
 
 def _entering_held(backend: Backend, slot: Slot, example: Any) -> Enter:
@@ -158,7 +171,7 @@ def entering_compiled(backend: Backend, slot: Slot, example: Any, dtype: str | N
     source = slot.library
     if source is PYTHON and dtype is not None:
         number = np.dtype(dtype).type
-        return lambda value, taken: number(value)
+        return lambda value, taken: number(_as_float(value) if type(value) is int else value)
     plain = type(example) is np.ndarray and slot.dtype in _PLAIN and example.dtype.isnative and slot.holder is None
     if plain and backend.device is None and (dtype is None or dtype == slot.dtype) and not narrowed:
         return _copied if copy else as_it_is

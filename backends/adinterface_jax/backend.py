@@ -15,7 +15,6 @@ from adinterface.core.contract.camps import packages_of
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.notes import note_of
 
-from . import unrolled
 from .batches import vectorized
 from .decided import Decided
 from .devices import pickled
@@ -23,6 +22,7 @@ from .known_failures import KNOWN_FAILURES
 from .library import JAX
 from .nodes import EquinoxModule, NnxObject, Pytree
 from .notes import NOTES
+from .python_numbers import PythonNumbers
 
 # JAX's transformations, and compiled code, carry it along: its form belongs to what was traced.
 register_pytree_node(Aux, lambda aux: ((aux.arrays,), aux.form), lambda form, parts: Aux(*parts, form=form))
@@ -60,7 +60,7 @@ class JaxBackend(Backend):
 
         outputs, transposed, aux = jax.vjp(seen, *leaves, has_aux=True)
 
-        def back(cotangents: Arrays) -> Arrays:
+        def transpose(cotangents: Arrays) -> Arrays:
             # JAX transposes the derivative; its adjoint in the real inner product is the conjugate of that.
             try:
                 gradients = transposed(tuple([_conj(c) for c in cotangents]))
@@ -70,6 +70,7 @@ class JaxBackend(Backend):
                 raise
             return tuple([_conj(gradient) for gradient in gradients])
 
+        back = _in_its_precision(transpose, outputs)
         return Pullback(outputs, aux, back, connected, lambda stacks: jax.vmap(back)(stacks))
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
@@ -85,9 +86,7 @@ class JaxBackend(Backend):
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         outputs, linear, aux = jax.linearize(function, *leaves, has_aux=True)
 
-        def push(tangents: Arrays) -> Arrays:
-            return tuple(linear(*tangents))
-
+        push = _in_its_precision(lambda tangents: tuple(linear(*tangents)), leaves)
         return Linearized(outputs, aux, push, lambda stacks: jax.vmap(push)(stacks))
 
     def vectorize(
@@ -96,7 +95,7 @@ class JaxBackend(Backend):
         return vectorized(compute, each, chunk)
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        return jax.jit(unrolled.warning(compute)) if self.jit else None
+        return PythonNumbers(compute) if self.jit else None
 
     def compile_deciding(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
         return Decided(compute) if self.jit else None
@@ -144,6 +143,19 @@ _WHILE = (
     "number that it does not know. Use scan, or fori_loop with Python's integers for bounds, and cond inside for the steps "
     'that may not be needed; or go forward, with AutoJax(mode="forward") or pushforward.'
 )
+
+
+def _in_its_precision(linear: Callable[[Arrays], Arrays], likes: Arrays) -> Callable[[Arrays], Arrays]:
+    """A linear map of arrays like these, also inside a trace of the user's that has 32 bits where the map has 64."""
+
+    def applied(arrays: Arrays) -> Arrays:
+        if all(x.dtype == like.dtype for x, like in zip(arrays, likes)):
+            return linear(arrays)
+        with jax.enable_x64(True):
+            results = linear(tuple([x.astype(like.dtype) for x, like in zip(arrays, likes)]))
+        return tuple([x.astype(jax.dtypes.canonicalize_dtype(x.dtype)) for x in results])
+
+    return applied
 
 
 def _conj(x: Any) -> Any:

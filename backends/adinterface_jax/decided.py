@@ -15,6 +15,7 @@ from adinterface.core.contract.decisions import Undecided, assuming, recording
 from adinterface.core.contract.errors import NumpyCodeError
 
 from . import unrolled
+from .python_numbers import PythonNumbers, narrows
 
 #: The largest number of compiled paths; further paths run uncompiled. A path decided by non-integers rarely repeats.
 MANY_WAYS, FEW_WAYS = 8, 2
@@ -48,15 +49,17 @@ class Decided:
             if holds:
                 self._used(key)
                 return results
+        kept = (jax.Array, float, complex) if narrows() else jax.Array
         with recording() as decisions:
-            results = self._compute(*[x if isinstance(x, jax.Array) else jnp.array(x) for x in arrays])
+            results = self._compute(*[x if isinstance(x, kept) else jnp.array(x) for x in arrays])
         broken = any(answer.dtype.kind in "fc" and np.any(answer != np.round(answer)) for answer in decisions.answers)
         if self._left or len(self._forms) >= (FEW_WAYS if broken else MANY_WAYS):
             return results
         key = tuple([(answer.dtype.str, answer.shape, answer.tobytes()) for answer in decisions.answers])
-        form = jax.jit(functools.partial(_assuming, self._compute, decisions.answers))
+        assuming_answers = functools.partial(_assuming, self._compute, decisions.answers)
+        form = PythonNumbers(assuming_answers, lambda compute: compute)
         try:
-            count = unrolled.operations(form.trace(*arrays).jaxpr.jaxpr)
+            count = unrolled.operations(jax.jit(assuming_answers).trace(*arrays).jaxpr.jaxpr)
             if count >= LONG:
                 self._left = True
                 unrolled.warn_left(count)

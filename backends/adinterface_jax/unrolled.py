@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
 from adinterface.core.contract.errors import UnrolledWarning, levels_to_the_user
 
@@ -33,9 +35,11 @@ def warning(compute: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(compute)
     def counted(*arrays: Any) -> Any:
+        if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+            return compute(*[jnp.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays])
         count = operations(compiled.trace(*arrays).jaxpr.jaxpr)
         if (estimate := seconds(max(count - PER_ARRAY * len(arrays), 0))) >= LONG_SECONDS:
-            _warn(
+            warn(
                 f"JAX traced f as {count:,} operations, which XLA will take about {estimate:,.0f} s to compile: it unrolls "
                 f"Python's loops. Write the loop with adinterface.loops.scan or fori_loop, whose step is traced and compiled "
                 f"once, or leave the call uncompiled with AutoJax(jit=False)."
@@ -47,14 +51,14 @@ def warning(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 def warn_left(count: int) -> None:
     """The warning for code whose path depends on numbers, and which stays uncompiled."""
-    _warn(
+    warn(
         f"The path of f depends on numbers. The path of this call has {count:,} operations, which XLA would take about "
         f"{seconds(count):,.0f} s to compile, for this path alone: calls run uncompiled, with the same results. Write the loop "
         f"with adinterface.loops.while_loop or scan, which are compiled once. AutoJax(jit=False) compiles nothing."
     )
 
 
-def _warn(message: str) -> None:
+def warn(message: str) -> None:
     warnings.warn(message, UnrolledWarning, stacklevel=levels_to_the_user("adinterface_jax", "jax"))
 
 
@@ -64,16 +68,16 @@ def operations(jaxpr: Any) -> int:
 
     def count(program: Any) -> int:
         if id(program) not in known:
-            known[id(program)] = sum(1 + sum(map(count, _programs(list(line.params.values())))) for line in program.eqns)
+            known[id(program)] = sum(1 + sum(map(count, programs(list(line.params.values())))) for line in program.eqns)
         return known[id(program)]
 
     return count(jaxpr)
 
 
-def _programs(values: list[Any]) -> Iterator[Any]:
+def programs(values: list[Any]) -> Iterator[Any]:
     for value in values:
         if isinstance(value, (tuple, list)):
-            yield from _programs(list(value))
+            yield from programs(list(value))
         else:
             program = getattr(value, "jaxpr", value)  # which a closed one wraps
             if hasattr(program, "eqns"):

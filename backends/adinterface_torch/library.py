@@ -131,7 +131,7 @@ class TorchLibrary(Library):
     def _adopted(self, x: Any, dtype: str | None, copy: bool) -> torch.Tensor:
         """A NumPy array, a Python number or a DLPack object as a tensor that shares its memory where it can."""
         if isinstance(x, (float, complex, int)) and not isinstance(x, np.generic):
-            return torch.tensor(x, dtype=DTYPES[dtype] if dtype is not None else torch.float64)
+            return torch.tensor(float(x) if type(x) is int else x, dtype=DTYPES[dtype] if dtype is not None else torch.float64)
         if not isinstance(x, (np.ndarray, np.generic)):
             try:
                 shared = torch.utils.dlpack.from_dlpack(x)

@@ -158,17 +158,7 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         if not any(leaf.differentiated for leaf in leaves):
             raise OutputError(f"{plan.operator}: f returned {describe(result)}, in which nothing has a derivative.")
     else:
-        first: Any = result
-        rest: Any = None
-        held: Any = stood_for(result) if output == "scalar and aux" else None
-        if isinstance(held, (tuple, dict)) and held:
-            rest = held
-            first = next(iter(held.values())) if isinstance(held, dict) else held[0]
-        elif is_dataclass(held) and not isinstance(handler_of(held, scan=False), Library):
-            inside: list[Leaf] = []
-            flatten(held, inside, lambda: "the result of f")
-            # The first leaf, and not the first field: a registered dataclass has an order of its own.
-            rest, first = held, inside[0].value if inside else held
+        first, rest = scalar_and_rest(result) if output == "scalar and aux" else (result, None)
         check_scalar(plan.operator, stood_for(first), result)
         if rest is None:
             structure = flatten(first, leaves, lambda: "the result of f")
@@ -185,6 +175,19 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         return outputs, ALONE
     aux = tuple([_apart(plan, leaf) for leaf, place in zip(leaves, places) if place == "aux"])
     return outputs, Aux(aux, OutputStructure(structure, places))
+
+
+def scalar_and_rest(result: Any) -> tuple[Any, Any]:
+    """The scalar that a value of f begins with, and the whole value if there is more; None if it is the scalar itself."""
+    held: Any = stood_for(result)
+    if isinstance(held, (tuple, dict)) and held:
+        return (next(iter(held.values())) if isinstance(held, dict) else held[0]), held
+    if is_dataclass(held) and not isinstance(handler_of(held, scan=False), Library):
+        inside: list[Leaf] = []
+        flatten(held, inside, lambda: "the result of f")
+        # The first leaf, and not the first field: a registered dataclass has an order of its own.
+        return (inside[0].value if inside else held), held
+    return result, None
 
 
 def _carrying(structure: Structure, leaves: Iterator[Leaf], found: list[Leaf], library: Library) -> Structure:

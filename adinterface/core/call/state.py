@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ..contract.errors import ConversionError
 from ..contract.nodes import NodeType
 from ..tree import Constant, Leaf, flatten, handler_of
+from .output import check_scalar, scalar_and_rest
 
 
 class Stateful(NamedTuple):
@@ -40,16 +41,10 @@ class Changing:
 class Followed(Changing):
     """f as a function of the scalar to differentiate, its whole value, and its changes."""
 
-    def __init__(self, f: Callable[..., Any], operator: str, check: Callable[[str, Any, Any], None]):
-        super().__init__(f, operator)
-        self.check = check
-
     def __call__(self, /, *args: Any, **kwargs: Any) -> tuple[Any, Any, dict[str, Any]]:
         result, changes = following(self.operator, self.f, args, kwargs)
-        first = result
-        if self.operator == "value_and_gradient" and isinstance(result, (tuple, dict)) and result:
-            first = next(iter(result.values())) if isinstance(result, dict) else result[0]
-        self.check(self.operator, first, result)
+        first = scalar_and_rest(result)[0] if self.operator == "value_and_gradient" else result
+        check_scalar(self.operator, first, result)
         return first, result, changes
 
 

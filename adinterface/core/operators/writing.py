@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..call.output import check_scalar
 from ..call.state import Changing, Followed, Unchanging, write
 from ..contract.auto import AutoBackend
 from ..tree import Duplicated, store
@@ -73,4 +72,4 @@ def follow(operation: Operation, auto: AutoBackend, f: Callable[..., Any]) -> tu
 
     if operation.output == "tree":
         return following, Changing(f, operation.title), written
-    return following, Followed(f, operation.title, check_scalar), written
+    return following, Followed(f, operation.title), written

@@ -166,6 +166,40 @@ def test_ml_code_with_random_keys_runs_as_in_jax():
     assert_tree(result, jax.grad(f)(X32, key), 1e-6)
 
 
+@pytest.mark.parametrize("prepared", [False, True])
+def test_maps_of_64_bits_inside_a_trace_of_32(prepared):
+    f = lambda t: t["x"] ** 3 * t["y"]
+    point = {"x": X, "y": X.astype("float32")}
+    maps = [
+        prepare(each, f, AutoJax(), point)(point) if prepared else each(f, AutoJax(), point) for each in (pullback, linearize)
+    ]
+    (_, back), (_, push) = maps
+    one, three, slope = jnp.ones(3), jnp.ones((2, 3)), 3 * X**2 * point["y"]
+    for map_, expected in (
+        (lambda v: back(v)[0]["x"], slope),
+        (lambda v: push({"x": v, "y": v}), slope + X**3),
+        (lambda v: back.stacked(v[None])[0]["x"][0], slope),
+        (lambda v: push.stacked({"x": v[None], "y": None})[0], slope),
+    ):
+        assert_numbers(jax.jit(map_)(one), expected, 1e-6)
+        assert_numbers(jax.jit(jax.vmap(map_))(three)[1], expected, 1e-6)
+        assert_numbers(jax.jit(jax.grad(lambda v, map_=map_: jnp.sum(map_(v))))(one), expected, 1e-6)
+
+
+@pytest.mark.parametrize("new", [False, True], ids=["compiled before", "first call"])
+def test_a_prepared_call_without_jit_runs_uncompiled(new):
+    def f(x, c):
+        assert isinstance(x, jax.Array)
+        return jnp.sum(x**2) * c if jnp.sum(x) > c else jnp.sum(x)
+
+    fast = prepare(gradient, f if new else lambda x, c: jnp.sum(x**2) * c, AutoJax(), X32, Constant(0.5))
+    if not new:
+        fast(X32, Constant(0.5))
+    with jax.disable_jit():
+        assert_numbers(fast(X32, Constant(0.5))[0], X32, 1e-6)
+        assert_numbers(prepare(gradient, wave, AutoJax(), X)(X)[0], first(X), 1e-6)
+
+
 KEYED = {
     "value_and_gradient": lambda f, x, k: (value_and_gradient, f, (x, Constant(k)), lambda r: r.value),
     "value_and_jacobian": lambda f, x, k: (value_and_jacobian, f, (x, Constant(k)), lambda r: r.value),

@@ -293,6 +293,16 @@ def test_a_bare_integer_is_promoted_to_what_a_python_float_would_take(args, expe
     assert_tree(gradient(squares, backend, *args), expected, rtol_of(backend, dtype))
 
 
+@each_backend
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_large_integer_is_promoted_too_unless_no_float_is_so_large(prepared, backend):
+    f = lambda n: n * n * 1e-20
+    call = prepare(gradient, f, backend, 2) if prepared else lambda n: gradient(f, backend, n)
+    assert call(2**70)[0] == pytest.approx(2 * 2.0**70 * 1e-20)
+    with pytest.raises(PrecisionError, match="An argument is an integer of 1329 bits, which no float can represent"):
+        call(10**400)
+
+
 class Mode(enum.IntEnum):
     FAST = 1
 

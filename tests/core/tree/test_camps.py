@@ -1,5 +1,7 @@
 """What JAX's camps keep in their modules: Equinox's hyperparameters, the state of Flax's NNX."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -296,3 +298,36 @@ def test_tied_params_are_summed_by_what_is_one_object():
     (found,) = gradient(lambda m: jnp.sum(m.w[...] * 2 + m.v[...] * 3), AutoJax(), model)
     summed = tree.sum_shared(model, found)
     np.testing.assert_array_equal(summed.w[...], [5.0, 5.0])
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_shared_params_are_one_variable_of_a_split_model_which_nnx_optimizers_take(prepared):
+    model = Shared()
+    model.v = model.w
+    graph, state = nnx.split(model)
+
+    def loss(s):
+        m = nnx.merge(graph, s)
+        assert m.v is m.w
+        return jnp.sum(m.w[...] * 2 + m.v[...] * 3)
+
+    call = prepare(gradient, loss, AutoJax(), state) if prepared else lambda s: gradient(loss, AutoJax(), s)
+    before = model.w[...]
+    nnx.Optimizer(model, optax.sgd(0.1), wrt=nnx.Param).update(model, call(state)[0])
+    np.testing.assert_allclose(model.w[...], before - 0.5, rtol=1e-6)
+    assert model.v is model.w
+
+
+@dataclasses.dataclass
+class Report:
+    loss: object
+    rest: object
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_dataclass_of_the_loss_and_the_rest_is_taken_from_an_nnx_model(prepared):
+    f = lambda m: Report(jnp.sum(m.w[...] ** 2), {"n": 3})
+    call = prepare(value_and_gradient, f, AutoJax(), Shared()) if prepared else lambda m: value_and_gradient(f, AutoJax(), m)
+    value, (slope,) = call(Shared())
+    assert (type(value), value.rest) == (Report, {"n": 3})
+    np.testing.assert_allclose(slope.w[...], 2 * Shared().w[...], rtol=1e-6)

@@ -40,9 +40,6 @@ def entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, c
     """
     target, source = backend.library, slot.library
     assert source is not None
-    if source is PYTHON and type(example) is int:
-        enter = entering(backend, slot, 0.0, dtype, copy=copy)
-        return lambda value, taken: enter(_as_float(value), taken)
     if slot.holder is not None:
         return _entering_held(backend, slot, example)
     if slot.dtype == "int" and dtype is not None:

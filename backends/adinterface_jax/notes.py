@@ -31,6 +31,12 @@ NOTES = [
     ),
     Note(
         TypeError,
+        "'Tensor' and '.*Tracer'|Tracer' and 'Tensor'",
+        "An array that JAX is tracing met a tensor. Use one engine for nested calls, or AutoFiniteDifferences() for the outer "
+        "one.",
+    ),
+    Note(
+        TypeError,
         "to a custom_vjp function",
         "f calls a function that has a rule for reverse mode alone (jax.custom_vjp, as Diffrax's solvers do): use "
         "gradient, or AutoJax(mode='reverse'); to go forward, Diffrax takes adjoint=diffrax.ForwardMode().",

@@ -244,6 +244,8 @@ def checked_factor(name: str, factor: Any, structure: Structure, found: Sequence
             if leaf.differentiated and not is_complex(leaf.value):
                 path = leaf_path(structure, n) or "itself"
                 raise TreeError(f"{name} is complex, but the leaf {path} is real. Nothing is narrowed: make the leaf complex.")
+    if type(factor) is int and factor.bit_length() > 63:  # which engines do not take
+        return float(factor)
     return factor.item() if library is NUMPY else factor
 
 

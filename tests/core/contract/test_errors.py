@@ -812,6 +812,16 @@ def test_an_array_of_boxes_that_f_returns_is_noted(operator):
     assert notes_of(caught.value) == [_CALLED["autograd"]]
 
 
+@pytest.mark.parametrize(("outer", "inner"), [(JAX, TORCH), (TORCH, JAX)], ids=["torch in JAX", "JAX in torch"])
+def test_a_captured_array_of_another_engine_is_noted(outer, inner):
+    with pytest.raises(TypeError, match="unsupported operand") as caught:
+        gradient(lambda c: gradient(lambda x: (x * c).sum(), inner, X)[0].sum(), outer, X)
+    assert notes_of(caught.value) == [
+        "An array that JAX is tracing met a tensor. Use one engine for nested calls, or AutoFiniteDifferences() for the outer "
+        "one."
+    ]
+
+
 _FUNCTIONS_OF_TORCH = {
     "jax": "A function of torch met an array of JAX's. Take the functions from the array: "
     "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch().",

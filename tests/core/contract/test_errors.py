@@ -777,7 +777,7 @@ def test_scipy_on_an_array_that_autograd_traces_is_noted(f):
 
 @pytest.mark.parametrize("operator", [jacobian, pullback])
 def test_an_array_of_boxes_that_f_returns_is_noted(operator):
-    with pytest.raises(NotDifferentiableError, match="^the result of f is a NumPy array of object dtype") as caught:
+    with pytest.raises(NotDifferentiableError, match=r"^the result of f is a NumPy array of object dtype") as caught:
         operator(lambda x: np.concatenate([x, x]), AutoAutograd(), X)
     assert notes_of(caught.value) == [_CALLED["autograd"]]
 

@@ -186,7 +186,7 @@ def test_a_name_that_is_no_entry_and_no_backend_is_no_attribute_of_late():
     assert not [test for test in doctest.DocTestFinder().find(late) if test.examples]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class AutoOptions(AutoBackend):
     name = "options"
     mode: str = "fast"
@@ -212,16 +212,14 @@ def test_options_of_another_package_mean_what_they_mean_there():
 
 @pytest.mark.parametrize("operator", [gradient, jacobian, hessian])
 @pytest.mark.parametrize(
-    ("value", "option"), [(AutoOptions(weights=[1]), "AutoOptions: weights"), (AutoJax(device=[1]), "AutoJax: device")]
+    ("value", "option"), [(AutoOptions(weights=[1]), "AutoOptions(weights"), (AutoJax(device=[1]), "AutoJax(device")]
 )
 def test_an_option_that_cannot_be_hashed_is_named(operator, value, option):
     for call in (operator, lambda *args: prepare(operator, *args), lambda *args: explain(operator, *args)):
         with pytest.raises(BackendError) as caught:
             call(lambda x: x * x, value, 2.0)
         assert str(caught.value) == (
-            f"{option} must be hashable, which [1] is not. Pass a tuple for a list, or a frozen dataclass."
+            f"{option}=[1]): options must be hashable (unhashable type: 'list'). Pass a tuple for a list, say."
         )
-    with pytest.raises(BackendError, match="must be hashable"):
+    with pytest.raises(BackendError, match="options must be hashable"):
         operator(lambda x: x * x, AutoFiniteDifferences(native=value), 2.0)
-    with pytest.raises(BackendError, match=r"AutoOptions: the options must be hashable \(unhashable type: 'list'\)"):
-        operator(lambda x: x * x, AutoOptions(weights=([1],)), 2.0)

@@ -67,8 +67,10 @@ class TorchCompiler(Compiler):
             return "torch.export traces derivatives with strict=False only"
         if auto.mode == "forward":
             return "AutoTorch(mode='forward') cannot be traced"
-        if auto.device is not None or auto.executor is not None:
-            return "AutoTorch with a device or an executor cannot be traced"
+        # What is known not to matter, so that no option of a derived class, or of a later release, is left out without a word.
+        for name, value in vars(auto).items():
+            if name not in _TRACED_OPTIONS and value is not getattr(type(auto), name, None):
+                return f"{type(auto).__name__} with the option {name} cannot be traced"
         return None
 
     def gradient(self, function: _WithAux, leaves: Sequence[Any]) -> TracedGradient:
@@ -86,6 +88,8 @@ class TorchCompiler(Compiler):
         return _apart(gradients), _apart(back(tuple(directions)))
 
 
+#: The options that hold, or do not matter, in a traced call: `mode` is checked, and the rest is for code that is not traced.
+_TRACED_OPTIONS = ("mode", "compile", "create_graph", "chunk_size")
 _TRACED = (
     "Traced are calls on AutoTorch(), in reverse mode, whose arguments are tensors, or dicts, lists, tuples and dataclasses of "
     "tensors."

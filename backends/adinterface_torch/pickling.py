@@ -23,8 +23,6 @@ from .unrecorded import nodes_behind
 
 
 class _Mark:
-    """What the leaves that f gets carry while it runs."""
-
     def __deepcopy__(self, memo: Any) -> NoReturn:
         raise ConversionError(
             "copy.deepcopy of a tensor that is being differentiated makes a constant of it, which drops its gradient. "
@@ -64,18 +62,16 @@ class Guard:
         self.fresh = fresh
 
     def __enter__(self) -> None:
-        RUNNING[id(self)] = self
-        _COPYREG.put()
-        _PROCESSES.put()
+        _running[id(self)] = self
+        _put()
 
     def __exit__(self, *raised: object) -> None:
-        del RUNNING[id(self)]
-        if not RUNNING:
-            _COPYREG.remove()
-            _PROCESSES.remove()
-            if RUNNING:  # another thread has begun meanwhile; a lock would take longer than all else here
-                _COPYREG.put()
-                _PROCESSES.put()
+        del _running[id(self)]
+        if not _running:
+            for entry in _ENTRIES:
+                entry.remove()
+            if _running:  # another thread has begun meanwhile; a lock would take longer than all else here
+                _put()
         for leaf in self.fresh:
             leaf.__dict__.pop("_followed", None)
 
@@ -83,21 +79,14 @@ class Guard:
 class _Entry:
     """How a registry reduces tensors: those that are followed to what refuses to be pickled, others as before."""
 
-    __slots__ = ("before", "registry")
-
     def __init__(self, registry: dict[Any, Any]):
         self.registry, self.before = registry, registry.get(torch.Tensor)
 
-    def put(self) -> None:
-        found = self.registry.get(torch.Tensor)
-        if found is not self:
-            self.before, self.registry[torch.Tensor] = found, self
-
     def remove(self) -> None:
-        if self.before is None:
-            self.registry.pop(torch.Tensor, None)
-        else:
+        if self.before is not None:
             self.registry[torch.Tensor] = self.before
+        else:
+            self.registry.pop(torch.Tensor, None)
 
     def __call__(self, x: torch.Tensor) -> Any:
         if _is_followed(x):
@@ -105,7 +94,16 @@ class _Entry:
         return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL) if self.before is None else self.before(x)  # type: ignore[no-untyped-call]
 
 
-_COPYREG, _PROCESSES = _Entry(copyreg.dispatch_table), _Entry(getattr(ForkingPickler, "_extra_reducers", {}))
+#: The evaluations of f, in all threads.
+_running: dict[int, Guard] = {}
+_ENTRIES = (_Entry(copyreg.dispatch_table), _Entry(getattr(ForkingPickler, "_extra_reducers", {})))
+
+
+def _put() -> None:
+    for entry in _ENTRIES:
+        found = entry.registry.get(torch.Tensor)
+        if found is not entry:
+            entry.before, entry.registry[torch.Tensor] = found, entry
 
 
 class _Held:

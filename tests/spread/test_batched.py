@@ -568,6 +568,19 @@ def test_errors_of_the_call_itself():
         batched(value_and_gradient, lambda x: (x * x, "up" if x > 1 else "down"), AutoAutograd(), Each(np.array([1.0, 2.0])))
 
 
+@pytest.mark.parametrize("call", [batched, lambda *args, **words: prepare(batched, *args, **words)(*args[3:])])
+def test_a_keyword_of_f_that_is_named_as_the_option_is_not_taken_from_it(call):
+    def f(x, *, randomness="none"):
+        assert randomness == "none"
+        return (x * x).sum()
+
+    np.testing.assert_allclose(call(gradient, f, AutoTorch(), Each(X))[0], 2 * X)
+    for value in ("error", "same", "mine"):
+        with pytest.raises(TypeError, match="f takes a keyword named randomness, as batched does") as caught:
+            call(gradient, f, AutoTorch(), Each(X), randomness=value)
+        assert str(caught.value).endswith(f"lambda x: f(x, randomness={value!r}).")
+
+
 @each_backend
 def test_a_scalar_is_wanted_of_each_entry(backend):
     with pytest.raises(OutputError, match="gradient: f must return a real scalar"):

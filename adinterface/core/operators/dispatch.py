@@ -66,7 +66,8 @@ def operation_of(kind: Kind, auto: AutoBackend) -> Operation:
     try:
         return _cached_operation(kind, auto) if isinstance(auto, AutoBackend) else kind(auto)
     except TypeError:
-        require_hashable(auto)
+        if isinstance(auto, AutoBackend):
+            require_hashable(auto)
         raise
 
 

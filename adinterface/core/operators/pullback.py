@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, NoReturn, Self, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -11,6 +11,7 @@ from ..call.cotangents import NativeMatch, native_tangents
 from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Linearized, Pullback
+from ..contract.errors import BackendError
 from ..contract.record import estimating
 from ..contract.tracing import untraced
 from .dispatch import OPERATIONS
@@ -48,8 +49,33 @@ class ValueAndPush(NamedTuple, Generic[Value]):
     push: Push[Value]
 
 
-class Back(Generic[Gradients_co]):
+class _Map:
+    """A linear map at one point, which never changes: a deep copy is the map itself."""
+
+    _kind: ClassVar[str]
+    _call: Call
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise BackendError(
+            f"{self!r} cannot be pickled: it holds what the engine recorded in this process. Pickle f and its arguments, and "
+            f"call {self._call.plan.operator} where they are loaded."
+        )
+
+    def __repr__(self) -> str:
+        name = getattr(self._call.f, "__name__", self._call.f)
+        return f"<{self._kind} of {name} on {self._call.plan.backend.auto!r}>"
+
+
+class Back(_Map, Generic[Gradients_co]):
     """The map from cotangents of f's value to cotangents of its arguments, at one point."""
+
+    _kind = "back"
 
     def __init__(self, call: Call, pulled: Pullback):
         self._call, self._pulled = call, pulled
@@ -88,12 +114,11 @@ class Back(Generic[Gradients_co]):
             call.warn_imprecise(result)
             return call.blocks(gradients) if stacked else call.gradients(gradients)
 
-    def __repr__(self) -> str:
-        return f"<back of {_name(self._call.f)} on {self._call.plan.backend.auto!r}>"
 
-
-class Push(Generic[Value_co]):
+class Push(_Map, Generic[Value_co]):
     """The map from tangents of f's arguments to the tangent of its value, at one point."""
+
+    _kind = "push"
 
     def __init__(self, call: Call, linear: Linearized):
         self._call, self._linear = call, linear
@@ -121,13 +146,6 @@ class Push(Generic[Value_co]):
                 pushed = push(native)
             call.warn_imprecise(result)
             return call.tangent(self._linear.aux.form.structure, pushed)
-
-    def __repr__(self) -> str:
-        return f"<push of {_name(self._call.f)} on {self._call.plan.backend.auto!r}>"
-
-
-def _name(f: Callable[..., Any]) -> str:
-    return str(getattr(f, "__name__", f))
 
 
 @typed["signatures.PullbackOperator"]()

@@ -34,6 +34,10 @@ def second_order(auto: Any) -> tuple[Backend, Backend]:
             f"one engine twice, such as SecondOrder({_name(auto.inner)}(), {_name(auto.inner)}()), with any modes; or finite "
             f"differences outside, SecondOrder(AutoFiniteDifferences(), {_name(auto.inner)}())."
         )
+    if inner.library is not None and outer.device not in (None, inner.device):
+        raise BackendError(
+            f"{auto!r}: f gets the arrays of the inner backend, so that one takes the device, or both take the same."
+        )
     return outer, inner
 
 

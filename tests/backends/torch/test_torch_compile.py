@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from adinterface_torch import compiling
 from backends_table import assert_tree
 from torch import nn
 from torch._dynamo.testing import CompileCounter
@@ -305,6 +306,29 @@ def test_what_a_call_raises_is_raised():
 
     with pytest.raises(KeyError, match="of f"):
         compiled(lambda x: gradient(f, TORCH, x), fullgraph=False)(X)
+
+
+@dataclasses.dataclass(frozen=True)
+class AutoFast(AutoTorch):
+    fast: bool = False
+
+
+def test_an_option_that_is_not_known_to_be_traced_leaves_the_call_to_python():
+    for auto, option in [
+        (AutoFast(fast=True), "fast"),
+        (AutoTorch(device="cpu"), "device"),
+        (AutoTorch(executor=map), "executor"),
+    ]:
+        torch._dynamo.reset()  # what was left to Python before stays there
+        step = lambda x, auto=auto: gradient(cube, auto, x)
+        with pytest.raises(
+            torch._dynamo.exc.Unsupported, match=f"{type(auto).__name__} with the option {option} cannot be traced"
+        ):
+            compiled(step)(X)
+        assert_tree(compiled(step, fullgraph=False)(X), step(X), 1e-6)
+    compiled(lambda x: gradient(cube, AutoFast(), x))(X)
+    known = {"mode", "device", "executor", *compiling._TRACED_OPTIONS}
+    assert {each.name for each in dataclasses.fields(AutoTorch)} == known, "whoever adds an option says whether it is traced"
 
 
 def test_a_full_graph_says_why_a_call_is_not_traced():

@@ -12,7 +12,20 @@ import pytest
 import torch
 
 import adinterface
-from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder, gradient
+from adinterface import (
+    AutoAutograd,
+    AutoBackend,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    SecondOrder,
+    explain,
+    gradient,
+    hessian,
+    jacobian,
+    prepare,
+)
 from adinterface.core.contract import Backend, late, registry
 from adinterface.core.contract.auto import BUILT_IN
 
@@ -171,3 +184,42 @@ def test_a_name_that_is_no_entry_and_no_backend_is_no_attribute_of_late():
     with pytest.raises(AttributeError, match=r"^module 'adinterface.core.contract.late' has no attribute 'load_tests'$"):
         late.load_tests  # noqa: B018
     assert not [test for test in doctest.DocTestFinder().find(late) if test.examples]
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class AutoOptions(AutoBackend):
+    name = "options"
+    mode: str = "fast"
+    native: bool = True
+    backend: str = "x"
+    weights: object = None
+
+
+def test_options_of_another_package_mean_what_they_mean_there():
+    value = AutoOptions(mode="slow")
+    assert (value.mode, value.native, value.backend) == ("slow", True, "x")
+    assert Backend(value).mode is None
+
+    @dataclasses.dataclass(frozen=True)
+    class AutoOurMode(AutoBackend):
+        name = "other"
+        mode: str | None = None
+
+    assert Backend(AutoOurMode("forward")).mode == "forward"
+    with pytest.raises(ValueError, match="AutoOurMode: mode must be 'forward', 'reverse' or None, not 'slow'"):
+        AutoOurMode("slow")
+
+
+@pytest.mark.parametrize("operator", [gradient, jacobian, hessian])
+@pytest.mark.parametrize(
+    ("value", "option"), [(AutoOptions(weights=[1]), "AutoOptions(weights"), (AutoJax(device=[1]), "AutoJax(device")]
+)
+def test_an_option_that_cannot_be_hashed_is_named(operator, value, option):
+    for call in (operator, lambda *args: prepare(operator, *args), lambda *args: explain(operator, *args)):
+        with pytest.raises(BackendError) as caught:
+            call(lambda x: x * x, value, 2.0)
+        assert str(caught.value) == (
+            f"{option}=[1]): options must be hashable (unhashable type: 'list'). Pass a tuple for a list, say."
+        )
+    with pytest.raises(BackendError, match="options must be hashable"):
+        operator(lambda x: x * x, AutoFiniteDifferences(native=value), 2.0)

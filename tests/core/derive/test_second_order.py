@@ -1,5 +1,6 @@
 """Which pairs of backends give a second derivative, which is the default, and what is refused."""
 
+import contextlib
 import weakref
 
 import numpy as np
@@ -32,6 +33,8 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
+from adinterface.core.contract.registry import find
+from adinterface.core.operators import dispatch as operation_module
 from adinterface.core.operators.second_order import second_order
 from adinterface.tools.facts import operations, operator_of
 
@@ -411,3 +414,52 @@ def test_a_product_with_the_hessian_keeps_no_more_of_torchs_graph_than_by_hand(p
     found, counts = kept(product, x, v)
     torch.testing.assert_close(found, expected)
     assert counts == most
+
+
+@pytest.mark.parametrize("operator", [hessian, diagonal_hessian, value_gradient_and_hessian, second_derivative])
+def test_the_options_of_both_backends_hold(operator, monkeypatch):
+    entered = []
+
+    def scope(self):
+        @contextlib.contextmanager
+        def entering():
+            entered.append(self.auto.mode)
+            yield
+
+        return entering
+
+    monkeypatch.setattr(type(find(AutoAutograd())), "scope", scope)
+    pair = SecondOrder(AutoAutograd(mode="forward"), AutoAutograd(mode="reverse"))
+    g = lambda x: array_namespace(x).sum(x**3)
+    operation_module._cached_operation.cache_clear()
+    try:
+        for call in (
+            lambda: operator(g, pair, 2.0),
+            lambda: prepare(operator, g, pair, 2.0)(3.0),
+            lambda: batched(operator, g, pair, Each(np.ones(2))),
+        ):
+            entered.clear()
+            call()
+            assert set(entered) == {"forward", "reverse"}
+        entered.clear()
+        gradient(g, pair, 2.0)
+        assert entered == ["reverse"]
+    finally:
+        operation_module._cached_operation.cache_clear()
+
+
+def test_options_of_the_outer_backend_that_cannot_hold_are_refused():
+    with pytest.raises(
+        BackendError, match="f gets the arrays of the inner backend, so that one takes the device, or both take the same"
+    ):
+        hessian(lambda x: x * x, SecondOrder(AutoTorch(device="cpu"), AutoTorch()), 2.0)
+    assert hessian(lambda x: x * x, SecondOrder(AutoTorch(device="cpu"), AutoTorch(device="cpu")), 2.0) == 2.0
+
+
+@pytest.mark.parametrize("pair", [(AutoJax(jit=False), AutoJax()), (AutoJax(), AutoJax(jit=False))], ids=repr)
+def test_a_pair_of_which_one_does_not_compile_is_not_compiled(pair):
+    calls = []
+    fast = prepare(hessian, lambda x: (calls.append(1), x * x)[1], SecondOrder(*pair), 2.0)
+    for count in (1, 2):
+        assert fast(2.0) == 2.0
+        assert len(calls) == count

@@ -1,5 +1,8 @@
 """The form of every operator's result: names, structures, libraries, dtypes; stacks, chunks, nesting, snapshots."""
 
+import copy
+import pickle
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +16,7 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
+    BackendError,
     Constant,
     SecondOrder,
     array_namespace,
@@ -681,3 +685,20 @@ def test_a_frozen_parameter_takes_no_part_and_a_gradient_module_is_a_direction(b
     assert torch.count_nonzero(product.bias) == 0
     tangent = pushforward(loss, backend, (module,), (v,)).tangent
     torch.testing.assert_close(tangent, G[:2] @ G[:2], rtol=0, atol=loose(backend))
+
+
+@each_backend
+@pytest.mark.parametrize("operator", [pullback, linearize])
+def test_a_map_is_copied_and_is_not_pickled(operator, backend):
+    found = operator(lambda p: p["x"] * p["y"], backend, {"x": np.array([1.0, 2.0]), "y": 3.0})[1]
+    given = np.ones(2) if operator is pullback else {"x": np.ones(2), "y": 0.0}
+    for copied in (copy.copy(found), copy.deepcopy(found), copy.deepcopy({"map": [found]})["map"][0]):
+        assert_tree(copied(given), found(given))
+    kind = "back" if operator is pullback else "push"
+    for pickled in (found, [found]):
+        with pytest.raises(BackendError) as caught:
+            pickle.dumps(pickled)
+        assert str(caught.value) == (
+            f"<{kind} of <lambda> on {backend!r}> cannot be pickled: it holds what the engine recorded in this process. "
+            f"Pickle f and its arguments, and call {operator.__name__} where they are loaded."
+        )

@@ -483,3 +483,26 @@ def test_a_first_call_that_fails_is_no_reason_for_slower_ones():
     failing.clear()
     for _ in range(2):
         np.testing.assert_allclose(fast(jnp.arange(3.0))[0], [0, 2, 4])
+
+
+@pytest.mark.parametrize("auto", [AutoFiniteDifferences(), AutoTorch(), AutoAutograd()], ids=repr)
+def test_another_thread_that_calls_meanwhile_does_not_change_the_specialization(auto):
+    fast = prepare(gradient, lambda x: (x * x).sum(), auto, np.ones(3))
+    narrow = np.ones(3, dtype="float32")
+    fast(narrow)
+    other = fast._last
+
+    class Meanwhile(type(fast)):
+        """Another thread sets the last specialization after each read of it."""
+
+        def __getattribute__(self, name):
+            found = super().__getattribute__(name)
+            if name == "_last":
+                vars(self)["_last"] = other
+            return found
+
+    fast.__class__ = Meanwhile
+    for _ in range(2):
+        fast._known._last = None
+        assert fast(np.ones(3))[0].dtype == "float64"
+        assert fast(narrow)[0].dtype == "float32"

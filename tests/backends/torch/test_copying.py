@@ -360,8 +360,8 @@ def test_what_cannot_be_made_to_lead_to_a_private_copy_is_refused_by_name(name, 
     module = Plain(hold)
     message = (
         f"Plain.fn is or holds a {kind} that refers to a parameter of the module. In a copy of the module with other values it "
-        f"would refer to the old one. Write a method of the module in its place; or use reverse mode, which needs no copy unless "
-        f"another argument, a Constant or a keyword may share the parameters."
+        f"would refer to the old one. Write a method of the module in its place; or use reverse mode, which needs no copy "
+        f"unless another argument, a Constant or a keyword may share the parameters."
     )
     with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
         way(module)

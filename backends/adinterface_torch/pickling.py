@@ -62,15 +62,15 @@ class Guard:
         self.fresh = fresh
 
     def __enter__(self) -> None:
-        _running[id(self)] = self
+        RUNNING[id(self)] = self
         _put()
 
     def __exit__(self, *raised: object) -> None:
-        del _running[id(self)]
-        if not _running:
+        del RUNNING[id(self)]
+        if not RUNNING:
             for entry in _ENTRIES:
                 entry.remove()
-            if _running:  # another thread has begun meanwhile; a lock would take longer than all else here
+            if RUNNING:  # another thread has begun meanwhile; a lock would take longer than all else here
                 _put()
         for leaf in self.fresh:
             leaf.__dict__.pop("_followed", None)
@@ -94,8 +94,6 @@ class _Entry:
         return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL) if self.before is None else self.before(x)  # type: ignore[no-untyped-call]
 
 
-#: The evaluations of f, in all threads.
-_running: dict[int, Guard] = {}
 _ENTRIES = (_Entry(copyreg.dispatch_table), _Entry(getattr(ForkingPickler, "_extra_reducers", {})))
 
 

@@ -44,8 +44,16 @@ PACKS: dict[str, Block] = {}
 
 
 def add(
-    name: str, text: str, setup: str = "", *, bodies: int = 0, kinds: str = "fc", order: int = 0, tags: str = "", weight: float = 1.0
-) -> None:  # fmt: skip
+    name: str,
+    text: str,
+    setup: str = "",
+    *,
+    bodies: int = 0,
+    kinds: str = "fc",
+    order: int = 0,
+    tags: str = "",
+    weight: float = 1.0,
+) -> None:
     """Add a block."""
     words = Words(text.strip("\n"), setup.strip("\n"))
     BLOCKS[name] = Block(name, words, bodies, kinds, order, frozenset(tags.split()), weight)
@@ -172,7 +180,12 @@ add("ignore_derivatives", "x = ignore_derivatives(x) * F0(x)", bodies=1, tags="h
 # Loops ---------------------------------------------------------------------------------------------------------------
 
 add("scan", "x = scan(lambda c, s: (F0(c), None), x, None, length=2)[0]", bodies=1, tags="apart", weight=2)
-add("scan over", "c, y = scan(lambda c, s: (F0(c) + s * 0.5, c * s), x, xp.stack([x, x * 0.5]))\nx = c + y[1]", bodies=1, tags="apart")
+add(
+    "scan over",
+    "c, y = scan(lambda c, s: (F0(c) + s * 0.5, c * s), x, xp.stack([x, x * 0.5]))\nx = c + y[1]",
+    bodies=1,
+    tags="apart",
+)
 add("scan checkpoint", "x = scan(lambda c, s: (F0(c), None), x, None, length=3, checkpoint=1)[0]", bodies=1, tags="apart")
 add("scan writes", """
 def step(c, s):
@@ -183,7 +196,13 @@ x = x * c + y[0]
 """, tags="apart")  # fmt: skip
 add("fori_loop", "x = fori_loop(0, 2, lambda i, c: F0(c), x)", bodies=1, tags="apart", weight=2)
 add("while_loop", "x = while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, F0(c[1])), (0, x))[1]", bodies=1, tags="apart")
-add("cond", "x = cond(xp.real(xp.sum(x)) < 100.0 if complex_numbers else xp.sum(x) < 100.0, F0, F1, x)", bodies=2, tags="apart", weight=2)
+add(
+    "cond",
+    "x = cond(xp.real(xp.sum(x)) < 100.0 if complex_numbers else xp.sum(x) < 100.0, F0, F1, x)",
+    bodies=2,
+    tags="apart",
+    weight=2,
+)
 
 # Equations -----------------------------------------------------------------------------------------------------------
 

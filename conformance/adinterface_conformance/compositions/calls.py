@@ -60,7 +60,9 @@ ROADS = {
         "value_gradient_and_hessian", "loss", "{p}{c}", "result = CALL.hessian", "H", "blocks", "f", order=2
     ),
     "hvp": Road("hvp", "loss", "{p}, {v}{c}", "result = [CALL for v in basis]", "H", "rows", "f", order=2),
-    "gradient_and_hvp": Road("gradient_and_hvp", "loss", "{p}, {v}{c}", "result = [CALL.hvp for v in basis]", "H", "rows", "f", order=2),
+    "gradient_and_hvp": Road(
+        "gradient_and_hvp", "loss", "{p}, {v}{c}", "result = [CALL.hvp for v in basis]", "H", "rows", "f", order=2
+    ),
     "diagonal_hessian": Road("diagonal_hessian", "loss", "{p}{c}", "result = CALL[0]", "d", "vector", "f", order=2),
     "pushforward of gradient": Road(
         "pushforward", "slope", "({p}{c},), ({v}{n},)", "result = [CALL.tangent for v in basis]", "H", "rows", order=2
@@ -251,9 +253,9 @@ class Reference:
             sums.append(total / STEP ** (1 if sign == -1 else 2))
         size = 1 + np.max(np.abs(sums[0]), initial=0.0)
         off = float(np.max(np.abs(sums[0] - sums[1]), initial=0.0)) / size
-        if not off < 1e-3:
+        if not off < 1e-4:
             raise Rough
-        self.doubt = max(self.doubt, 0.2 * off)
+        self.doubt = max(self.doubt, off)
         return sums[0]
 
     def _hessian(self) -> Array:
@@ -285,8 +287,11 @@ def reference(program: Program, backend: AutoBackend, road: str) -> Reference:
 
 
 def engines_of(backends: Sequence[AutoBackend]) -> list[AutoBackend]:
-    """The backends that are tried: finite differences evaluate f on the arrays of the first engine that differentiates."""
-    exact = [backend for backend in backends if differentiates(backend)]
+    """The backends in the order in which they are tried, those that compile last.
+
+    Finite differences evaluate f on the arrays of the first engine that differentiates.
+    """
+    exact = sorted([backend for backend in backends if differentiates(backend)], key=compiles)
     return exact + [
         replace(backend, native=exact[0]) if isinstance(backend, AutoFiniteDifferences) else backend
         for backend in backends

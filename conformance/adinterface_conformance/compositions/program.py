@@ -141,7 +141,8 @@ def _chain(rng: np.random.Generator, depth: int, kind: str, order: int, *, apart
 def _node(rng: np.random.Generator, depth: int, kind: str, order: int, apart: bool) -> Node:
     fitting = [
         block for block in BLOCKS.values()
-        if kind in block.kinds and block.order <= order and (depth or not block.bodies) and not (apart and "draws" in block.tags)
+        if kind in block.kinds and block.order <= order and (depth or not block.bodies)
+        and not (apart and "draws" in block.tags)
     ]  # fmt: skip
     weights = np.array([block.weight * (2.5 if block.bodies else 1.0) for block in fitting])
     block = fitting[int(rng.choice(len(fitting), p=weights / weights.sum()))]

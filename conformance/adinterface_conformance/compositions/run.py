@@ -16,11 +16,12 @@ from adinterface import AdinterfaceError, AutoBackend
 
 from ..accuracy import differentiates
 from ..case import warm_up
-from .calls import ROADS, Array, Call, Place, Reference, Rough, compiles, engines_of, forward_of, reference, stages_of
+from .calls import ROADS, Array, Call, Place, Reference, Rough, compiles, engines_of, forward_of, inner_of, reference, stages_of
 from .program import Program, drawn, smaller, source
 
-#: How many ways each backend tries a program, and in how many programs it makes one prepared call if it compiles.
-CALLS, COMPILED = 6, 4
+#: How many ways each backend tries a program. One that compiles, or takes differences, takes part in one program of so many;
+#: a compiling one makes one prepared call in one of so many.
+CALLS, SHARE, COMPILED = 6, 3, 6
 #: What results may be off, by order and bits, relative to the largest number that takes part; differences are less exact.
 ALLOWED = {(1, 64): 1e-6, (2, 64): 1e-5, (1, 32): 5e-3, (2, 32): 3e-2}
 BY_DIFFERENCES = {1: 1e-5, 2: 1e-2}
@@ -29,7 +30,13 @@ SECONDS = 90.0
 
 
 #: What is wrong where something else is: a wrong gradient has a wrong Hessian.
-_EXPLAINED = {"v": ["value"], "J": ["value", "J", "g"], "g": ["value", "J", "g"], "H": list("JgHd") + ["value"], "d": list("JgHd") + ["value"]}
+_EXPLAINED = {
+    "v": ["value"],
+    "J": ["value", "J", "g"],
+    "g": ["value", "J", "g"],
+    "H": list("JgHd") + ["value"],
+    "d": list("JgHd") + ["value"],
+}
 
 
 @dataclass
@@ -112,6 +119,8 @@ def calls(seed: int, number: int, program: Program, backend: AutoBackend) -> lis
     plain = program.pack in ("array", "native")
     fitting = [name for name, road in ROADS.items() if kind in road.kinds and (plain or road.trees)]
     fitting = [name for name in fitting if not name.startswith("sparse") or program.pack == "array"]
+    if "draws" in program.tags:  # a call for each direction draws anew
+        fitting = [name for name in fitting if "[CALL" not in ROADS[name].then]
     chosen = [*dict.fromkeys(["value", "gradient", *rng.permutation(fitting)])][: CALLS + 1]
     may_compile = not compiles(backend) or not (number % COMPILED or "draws" in program.tags)
     made, compiled = [], 0
@@ -129,24 +138,30 @@ def _try(done: Compositions, program: Program, number: int, engines: Sequence[Au
     for backend in engines:
         if "draws" in program.tags:  # each engine has its own numbers
             known.clear()
-        if not differentiates(backend) and (program.tags & {"hook"} or "32" in program.dtype or "while_loop" in program.blocks):
+        if (compiles(backend) and number % SHARE) or (not differentiates(backend) and number % SHARE != 1):
+            continue
+        if not differentiates(backend) and (
+            program.tags & {"hook", "draws"} or "32" in program.dtype or "while_loop" in program.blocks
+        ):
             continue
         for call in calls(done.seed, number, program, backend):
-            kind, message = _judged(call, program, known, found, done)
+            kind, message = _judged(call, program, engines, known, found, done)
             if kind:
-                _note(done, call, kind, message, program, number)
+                _note(done, call, kind, message, program, number, engines)
 
 
 def _judged(
     call: Call,
     program: Program,
+    engines: Sequence[AutoBackend],
     known: list[Reference | None],
     found: dict[str, tuple[Call, Array]],
     done: Compositions | None = None,
 ) -> tuple[str, str]:
     """What is wrong with a call, and how it says so; two empty texts if nothing is.
 
-    known: the reference, once it is made. found: results of other calls by quantity, for what has no reference.
+    engines: who may be the referee. known: the reference, once it is made. found: results of other calls by quantity, for
+    what has no reference.
     """
     try:
         got = Place(program, call.backend).run(call)
@@ -162,7 +177,7 @@ def _judged(
     has_reference = road.gives != "C" and (road.gives == "value" or "hook" not in program.tags)
     if has_reference:
         if not known:
-            known.append(_reference(program, call.backend))
+            known.append(_reference(program, call, engines))
         try:
             wanted = known[0].of(road.gives) if known[0] is not None else None
         except Rough:
@@ -185,14 +200,22 @@ def _judged(
     return f"{road.gives} is wrong", f"got {got.round(7).tolist()}, wanted {wanted.round(7).tolist()} by {beside}"
 
 
-def _reference(program: Program, backend: AutoBackend) -> Reference | None:
-    for road in ("value", "value of pushforward"):
-        try:
-            if differentiates(backend):
-                return reference(program, backend, road)
-        except Exception:  # a program that the engine refuses has no value there
-            continue
-    return None
+def _reference(program: Program, call: Call, engines: Sequence[AutoBackend]) -> Reference | None:
+    """By the first engine whose value another one shares. Each engine draws its own random numbers."""
+    exact = [type(inner_of(call.backend))()] if "draws" in program.tags else [each for each in engines if differentiates(each)]
+    made: list[Reference] = []
+    for backend in exact:
+        for road in ("value", "value of pushforward"):
+            try:
+                new = reference(program, backend, road)
+            except Exception:  # an engine that refuses the program has no value of it
+                continue
+            for old in made:
+                if old.table["value"].shape == new.table["value"].shape and np.allclose(old.table["value"], new.table["value"]):
+                    return old
+            made.append(new)
+            break
+    return made[0] if made else None
 
 
 def _allowed(call: Call, program: Program) -> float:
@@ -229,12 +252,14 @@ def _in_words(error: BaseException) -> str:
 # Shrinking -----------------------------------------------------------------------------------------------------------
 
 
-def _note(done: Compositions, call: Call, kind: str, message: str, program: Program, number: int) -> None:
+def _note(
+    done: Compositions, call: Call, kind: str, message: str, program: Program, number: int, engines: Sequence[AutoBackend]
+) -> None:
     for known in done.finds:
         if known.explains(call, kind, program):
             known.count += 1
             return
-    program, call, message = shrunk(program, call, kind, message)
+    program, call, message = shrunk(program, call, kind, message, engines)
     for known in done.finds:
         if known.explains(call, kind, program):
             known.count += 1
@@ -242,10 +267,10 @@ def _note(done: Compositions, call: Call, kind: str, message: str, program: Prog
     done.finds.append(Find(call, kind, message, program, number, snippet(program, call, message)))
 
 
-def fails(program: Program, call: Call, kind: str) -> str | None:
+def fails(program: Program, call: Call, kind: str, engines: Sequence[AutoBackend]) -> str | None:
     """How the call says what is wrong with this program; None if it is not that."""
     road = ROADS[call.road]
-    if not (program.pack == "array" or (road.trees and not road.layout == "blocks") or program.pack == "native"):
+    if ("c" if program.is_complex else "f") not in road.kinds or (program.pack not in ("array", "native") and not road.trees):
         return None
     found: dict[str, tuple[Call, Array]] = {}
     known: list[Reference | None] = []
@@ -253,15 +278,15 @@ def fails(program: Program, call: Call, kind: str) -> str | None:
         for other in ("gradient", "pullback", call.road):
             turned = Call(forward_of(call.backend) if other == "gradient" else call.backend, other)
             if turned != call and ROADS[other].gives == road.gives:
-                _judged(turned, program, known, found)
+                _judged(turned, program, engines, known, found)
     try:
-        seen, message = _judged(call, program, known, found)
+        seen, message = _judged(call, program, engines, known, found)
     except Exception:  # what is left may not be a program at all
         return None
     return message if seen == kind else None
 
 
-def shrunk(program: Program, call: Call, kind: str, message: str) -> tuple[Program, Call, str]:
+def shrunk(program: Program, call: Call, kind: str, message: str, engines: Sequence[AutoBackend]) -> tuple[Program, Call, str]:
     """The smallest program, and the plainest call, of which the same is wrong."""
     deadline = time.monotonic() + SECONDS
     progress = True
@@ -273,7 +298,7 @@ def shrunk(program: Program, call: Call, kind: str, message: str) -> tuple[Progr
         for less, simple in candidates:
             if time.monotonic() > deadline:
                 break
-            words = fails(less, simple, kind)
+            words = fails(less, simple, kind, engines)
             if words is not None:
                 program, call, message, progress = less, simple, words, True
                 break
@@ -287,7 +312,10 @@ def snippet(program: Program, call: Call, message: str) -> str:
     names = ["p = pack(X)", "other = pack(X * 0.875)"]
     size = program.size
     units = f"list(np.eye({size}, dtype=X.dtype))"
-    names += [f"rows = {units}" + (f" + [1j * e for e in {units}]" if program.is_complex else ""), "basis = [pack(e) for e in rows]"]
+    names += [
+        f"rows = {units}" + (f" + [1j * e for e in {units}]" if program.is_complex else ""),
+        "basis = [pack(e) for e in rows]",
+    ]
     body = "\n".join(stages_of(call, program))
     if call.backend != engine:
         names.append(f"B = {call.backend!r}")

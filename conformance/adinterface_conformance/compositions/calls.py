@@ -212,7 +212,8 @@ class Rough(Exception):
 class Reference:
     """The derivatives of a program by differences of its values, as one engine computes them in double precision."""
 
-    def __init__(self, program: Program, value: Callable[[Array], Array], loss: Callable[[Array], float]):
+    def __init__(self, program: Program, backend: AutoBackend, value: Callable[[Array], Array], loss: Callable[[Array], float]):
+        self.backend = backend
         wide = replace(program, dtype="complex128" if program.is_complex else "float64")
         self._x, self._value, self._loss = wide.point, value, loss
         self.size = self._x.size * (2 if program.is_complex else 1)
@@ -283,7 +284,7 @@ def reference(program: Program, backend: AutoBackend, road: str) -> Reference:
         y = y[:n] + 1j * y[n:] if program.is_complex else y
         return float(np.real(np.sum(y * y) + y[0] * (0.5 + 0.3j if program.is_complex else 0.5)))
 
-    return Reference(program, value, loss)
+    return Reference(program, backend, value, loss)
 
 
 def engines_of(backends: Sequence[AutoBackend]) -> list[AutoBackend]:

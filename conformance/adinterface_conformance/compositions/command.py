@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..fuzz.command import backends_of, seconds_of
 from ..progress import progress
+from .blocks import BLOCKS
 from .run import Compositions, compositions
 
 
@@ -21,6 +22,10 @@ def main(argv: Sequence[str], program: str = "python -m adinterface_conformance 
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
+    for name in options.without:
+        if BLOCKS.pop(name, None) is None:
+            print(f"There is no block {name!r}, but {', '.join(sorted(BLOCKS))}.", file=sys.stderr)
+            return 2
     start, shown, seconds = time.monotonic(), 0, seconds_of(options)
     with progress(seconds if options.programs is None else options.programs) as update:
 
@@ -57,6 +62,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
     parser.add_argument("--minutes", type=float, metavar="M", help="for how long; 1 by default")
     parser.add_argument("--programs", type=int, metavar="N", help="how many programs, instead of how long")
     parser.add_argument("--start", type=int, default=0, metavar="N", help="the number of the first program")
+    parser.add_argument("--without", action="append", default=[], metavar="BLOCK", help="draw other programs, without it")
     parser.add_argument("--refusals", action="store_true", help="list the errors that were accepted")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write what is found there, as it is found")
     return parser

@@ -172,7 +172,7 @@ def _judged(
             return "", ""
         return f"raises {_in_words(error)}", f"{type(error).__name__}: {str(error).strip()[:300]}"
     road = ROADS[call.road]
-    wanted, beside = None, "differences of the value"
+    wanted, beside = None, ""
     # The value is that of the first engine; derivatives are differences of it, where hooks do not change them.
     has_reference = road.gives != "C" and (road.gives == "value" or "hook" not in program.tags)
     if has_reference:
@@ -182,8 +182,8 @@ def _judged(
             wanted = known[0].of(road.gives) if known[0] is not None else None
         except Rough:
             wanted = None
-        if road.gives == "value":
-            beside = "another engine"
+        if known[0] is not None:
+            beside = f"{'' if road.gives == 'value' else 'differences of '}the value on {known[0].backend!r}"
         if wanted is None and done is not None:
             done.rough += 1
     if wanted is None:

@@ -22,8 +22,8 @@ import adinterface
 from adinterface import AutoAutograd, AutoBackend, AutoTorch, Constant, OutputError, gradient, rules
 from adinterface.core.contract import registry
 
-#: Programs of seed 1 that were right on all engines when they were first run.
-RIGHT = (0,)
+#: Programs of seed 1 that were right on all engines when they were first run. Others have errors that were known then.
+RIGHT = (0, 2, 5, 8, 13, 14, 16, 20, 23, 26, 32)
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,9 @@ class Block:
     """One kind of statement.
 
     bodies: the number of inner functions. kinds: "f" for real numbers, "c" for complex ones. order: how often it
-    differentiates. tags: "hook" (the derivative is not that of the value), "draws" (random numbers), "apart" (a body may be
-    evaluated by itself or often, so it must not draw). engines: the words of engines that have their own.
+    differentiates. tags: "hook" (the derivative is not that of the value), "reverse" (nor is it that of forward mode),
+    "draws" (random numbers), "apart" (a body may be evaluated by itself or often, so it must not draw). engines: the words of
+    engines that have their own.
     """
 
     name: str
@@ -176,7 +177,7 @@ def _(cotangent, value, x, y):
 """)  # fmt: skip
 add("differentiate_with", "x = differentiate_with(F0, B)(x)", bodies=1, tags="apart")
 add("checkpoint", "x = checkpoint(F0)(x)", bodies=1)
-add("hook", "x = gradient_hook(x * x, lambda c: 0.5 * c)", tags="hook")
+add("hook", "x = gradient_hook(x * x, lambda c: 0.5 * c)", tags="hook reverse")
 add("straight_through", "x = straight_through(lambda x: x * 1.0, F0)(x)", bodies=1, tags="hook")
 add("ignore_derivatives", "x = ignore_derivatives(x) * F0(x)", bodies=1, tags="hook")
 
@@ -235,7 +236,7 @@ def solved(matvec, b):
 
 # Writes, random numbers, threads, what engines have of their own -----------------------------------------------------
 
-add("written", "y = x * 1.0\ny[0] = x[1] * x[0]\nx = y")
+add("written", "y = x * 1.0\ny[0] = x[1] * x[0]\nx = y", weight=0.4)
 add("NumPy code", "x = scaled(x)", """
 @numpy_function
 def scaled(x):

@@ -121,13 +121,16 @@ def calls(seed: int, number: int, program: Program, backend: AutoBackend) -> lis
     fitting = [name for name in fitting if not name.startswith("sparse") or program.pack == "array"]
     if "draws" in program.tags:  # a call for each direction draws anew
         fitting = [name for name in fitting if "[CALL" not in ROADS[name].then]
+    reverse = "reverse" in program.tags
+    if reverse:
+        fitting = [name for name in fitting if not re.search("push|linear|jacobian", name)]
     chosen = [*dict.fromkeys(["value", "gradient", *rng.permutation(fitting)])][: CALLS + 1]
     may_compile = not compiles(backend) or not (number % COMPILED or "draws" in program.tags)
     made, compiled = [], 0
     for name in chosen:
         prepared = bool(rng.random() < 0.35) and may_compile and not (compiles(backend) and compiled)
         compiled += prepared
-        turned = forward_of(backend) if rng.random() < 0.3 and name != "value" else backend
+        turned = forward_of(backend) if rng.random() < 0.3 and name != "value" and not reverse else backend
         made.append(Call(turned, str(name), prepared))
     return made
 
@@ -275,8 +278,9 @@ def fails(program: Program, call: Call, kind: str, engines: Sequence[AutoBackend
     found: dict[str, tuple[Call, Array]] = {}
     known: list[Reference | None] = []
     if road.gives == "C" or "hook" in program.tags:  # compared with the other mode
-        for other in ("gradient", "pullback", call.road):
-            turned = Call(forward_of(call.backend) if other == "gradient" else call.backend, other)
+        for other in ("gradient", "pullback", "hessian", call.road):
+            backend = call.backend if "reverse" in program.tags else forward_of(call.backend)
+            turned = Call(backend, other)
             if turned != call and ROADS[other].gives == road.gives:
                 _judged(turned, program, engines, known, found)
     try:

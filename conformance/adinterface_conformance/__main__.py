@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance`: scenarios times checks; `fuzz` runs random programs, `benchmark` measures."""
+"""`python -m adinterface_conformance`: scenarios times checks; `fuzz` and `compositions` run random programs."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] == ["benchmark"]:
         return int(importlib.import_module("adinterface_conformance.benchmark").main(argv[1:]) or 0)
-    if argv[:1] == ["fuzz"]:
-        return int(importlib.import_module("adinterface_conformance.fuzz.command").main(argv[1:]))
+    if argv[:1] in (["fuzz"], ["compositions"]):
+        return int(importlib.import_module(f"adinterface_conformance.{argv[0]}.command").main(argv[1:]))
     return table(argv)
 
 
@@ -111,7 +111,7 @@ def _parser(writers: Writers) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m adinterface_conformance",
         description="Check what any engine must get right: scenarios times laws, on every installed backend.",
-        epilog="`python -m adinterface_conformance benchmark` measures instead; `fuzz` runs random programs.",
+        epilog="`python -m adinterface_conformance benchmark` measures instead; `fuzz` and `compositions` run random programs.",
     )
     parser.add_argument(
         "--backend", action="append", default=[], metavar="VALUE",

@@ -15,6 +15,7 @@ STUDIES = {
     "programs": ("programs.command", "small programs of plain NumPy, in every mode"),
     "packages": ("packages.command", "functions of installed packages under `numpy_function(deep=True)`"),
     "fuzz": ("fuzz", "long runs of the random programs of the judge: in several processes, and in several sittings"),
+    "compositions": ("compositions", "random compositions of operators, rules, loops and what each engine has of its own"),
     "views": ("views.command", "random programs that write into views of arrays"),
     "in-place": ("in_place.command", "programs that write in place, beside hand-written forms of them"),
     "misfits": ("misfits", "trees with a leaf of another shape, where one like the model is wanted"),

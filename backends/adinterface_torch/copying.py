@@ -300,8 +300,8 @@ class _Private(_Copier):
     def refusal(self, value: Any) -> ConversionError:
         return ConversionError(
             f"{self.place} is or holds a {type(value).__name__} that refers to a parameter of the module. In a copy of the "
-            f"module with other values it would refer to the old one. Write a method of the module in its place; or use reverse "
-            f"mode, which needs no copy unless another argument, a Constant or a keyword may share the parameters."
+            f"module with other values it would refer to the old one. Write a method of the module in its place; or use "
+            f"reverse mode, which needs no copy unless another argument, a Constant or a keyword may share the parameters."
         )
 
 

@@ -36,6 +36,7 @@ from adinterface.sparse.operators import SPARSE
 from adinterface.tools.facts import operator_of, parts_of, plain_of
 
 from . import laws, ownership
+from .accuracy import differentiates, pair_of
 from .arguments import shifted
 from .case import Case, Counted, case_of, operation_of, quiet
 from .scenario import OneOf, Scenario
@@ -436,7 +437,12 @@ def identity(case: Case) -> None:
     ownership.identity(case)
 
 
-@check(without=("kink",), share=4, condition=_exact_reals)
+def _differentiates(scenario: Scenario, backend: AutoBackend) -> bool:
+    """As `_exact_reals`, for engines that differentiate: others evaluate f at many points, and read no generator for that."""
+    return _exact_reals(scenario, backend) and all(map(differentiates, pair_of(backend)))
+
+
+@check(without=("kink",), share=4, condition=_differentiates)
 def draws(case: Case) -> None:
     """Value and derivative come from the same random numbers, and the generators move on by one evaluation."""
     ownership.draws(case)

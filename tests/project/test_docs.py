@@ -78,7 +78,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 
 def _forget() -> None:
-    for cached in (registry._entry_points, registry._look_up, registry.backend_of):
+    registry._known.clear()
+    for cached in (registry._entry_points, registry.backend_of):
         cached.cache_clear()
 
 

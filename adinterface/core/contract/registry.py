@@ -40,9 +40,14 @@ def backend_class(name: str) -> type[Backend]:
     return found
 
 
-@functools.cache
+#: The backends that a call has needed so far, and the errors of those that cannot be imported.
+_known: dict[str, type[Backend] | BackendError] = {}
+
+
 def _look_up(name: str) -> type[Backend] | BackendError:
     """The backend, or why there is none: a failed import is not tried again, and concerns the calls of this engine alone."""
+    if name in _known:
+        return _known[name]
     points = _entry_points().get(name, [])
     if len(points) > 1:
         claims = " and ".join(sorted(f"{point.value} ({point.dist.name if point.dist else '?'})" for point in points))
@@ -64,17 +69,12 @@ def _look_up(name: str) -> type[Backend] | BackendError:
             f"what it needs: {auto.install() if auto else f'pip install {name}'}, then restart Python."
         )
         told.__cause__ = error.with_traceback(None)  # which would keep the caller's values alive
-        return told
+        return _known.setdefault(name, told)
     if not (isinstance(loaded, type) and issubclass(loaded, Backend)):
         return BackendError(
             f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of adinterface.core.contract.Backend."
         )
-    _imported[name] = loaded
-    return loaded
-
-
-#: The backends that a call has needed so far.
-_imported: dict[str, type[Backend]] = {}
+    return _known.setdefault(name, loaded)
 
 
 @functools.lru_cache(maxsize=256)
@@ -156,14 +156,18 @@ def libraries() -> list[Library]:
     return [*_own_libraries, *[library for backend in loaded_backends() for library in backend.libraries]]
 
 
+def needed_libraries() -> list[Library]:
+    """The libraries of the engines that a call has needed so far: imports none."""
+    return [library for found in [*_known.values()] if isinstance(found, type) for library in found.libraries]
+
+
 def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:
     """The context of a call of f for its value alone: engines need not record it, unless a trace is active."""
     needed: list[AbstractContextManager[Any]] = []
-    for backend in [*_imported.values()]:  # no generator: every evaluation of differences runs this loop
-        for library in backend.libraries:
-            scope = library.evaluation(leaves)
-            if scope is not None:
-                needed.append(scope)
+    for library in needed_libraries():
+        scope = library.evaluation(leaves)
+        if scope is not None:
+            needed.append(scope)
     if len(needed) <= 1:
         return needed[0] if needed else _NO_SCOPE
     return _together(needed)

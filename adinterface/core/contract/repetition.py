@@ -16,7 +16,7 @@ import numpy as np
 from .arrays import library_of
 from .backend import Arrays, Aux, Backend, FlatFunction
 from .library import Generator
-from .registry import libraries
+from .registry import needed_libraries
 
 #: Generators with their states.
 States = Sequence[tuple[Generator, Any]]
@@ -28,8 +28,8 @@ _NUMPY = Generator(  # of any bit generator, as a value that compares by ==
 
 
 def of_engines() -> list[Generator]:
-    """The generators of the engines that this program has imported."""
-    return [generator for library in libraries() for generator in library.generators()]
+    """The generators of the engines that a call has needed."""
+    return [generator for library in needed_libraries() for generator in library.generators()]
 
 
 def of_python() -> list[Generator]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from ..call.call import Call
 from ..call.output import Function, OutputKind
 from ..call.plan import Plan, Plans
-from ..contract.auto import AutoBackend
+from ..contract.auto import AutoBackend, SecondOrder
 from ..contract.backend import Arrays, Aux, Backend
 from ..tree import build_gradient
 from .dense import warn_if_wasteful
@@ -180,8 +180,10 @@ class SecondOrderOperation(Operation):
         pair: tuple[Backend, Backend] = second_order(auto)
         self.outer: Backend = pair[0]
         self.inner: Backend = pair[1]
+        #: Whether the user has chosen two backends, and not two modes of one.
+        self.two: bool = isinstance(auto, SecondOrder)
         return carrier(self.outer, self.inner)
 
     @property
     def backends(self) -> tuple[Backend, ...]:
-        return (self.backend, self.inner if self.backend is self.outer else self.outer)
+        return (self.backend, self.inner if self.backend is self.outer else self.outer) if self.two else (self.backend,)

@@ -12,7 +12,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..contract.nodes import NodeType, cached_names, identically, state_of
+from ..contract.nodes import NodeType, cached_names, exactly, identically, state_of
 
 
 def _indices(count: int) -> list[str]:
@@ -226,6 +226,10 @@ class Registered(NodeType):
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         return self._unflatten(data, tuple(children))
+
+    def key(self, data: Any) -> Any:
+        # What stands for an array is made anew in each call, so f cannot tell its data from equal data.
+        return exactly(data) if self.stands_for_array else super().key(data)
 
     def paths(self, data: Any, count: int) -> list[str]:
         return [f"<{self.cls.__qualname__} child {i}>" for i in range(count)]

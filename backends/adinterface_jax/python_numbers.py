@@ -119,7 +119,8 @@ class _Steps:
             if operator is not None:
                 step = operator, [_number(var) for var in eqn.invars], eqn.outvars[0]
                 self._steps.append(step)
-                known.add(step[2])
+                if getattr(step[2].aval, "weak_type", False):
+                    known.add(step[2])  # else it has met an array, and what follows is in the array's dtype
                 if same.issuperset(operands) and (operator in _CONVERSIONS.values() or (operator is mul and 1.0 in step[1])):
                     same.add(step[2])
                 continue

@@ -306,7 +306,7 @@ class _Private(_Copier):
 
 
 def _referents(values: list[Any]) -> list[Any]:
-    """What objects refer to, which is what the garbage collector is told; of a function, all but its globals."""
+    """What objects refer to, as the garbage collector knows it; of a function, all but its globals."""
     special = {kind for kind in {*map(type, values)} if issubclass(kind, _SPECIAL)}
     found = gc.get_referents(*[value for value in values if type(value) not in special])
     for value in [value for value in values if type(value) in special]:

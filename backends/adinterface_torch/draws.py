@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 
 from adinterface.core.contract.library import Generator
 
-from .private import peek, temporarily_clear_interpreter_stack
+from .private import temporarily_clear_interpreter_stack
 
 
 def generators() -> list[Generator]:
@@ -28,19 +27,14 @@ def _generator(read: Callable[[], Sequence[torch.Tensor]], write: Callable[[list
     """From functions for the states of all generators of a kind, as tensors."""
 
     def get() -> list[bytes]:
-        with _outside():
+        with temporarily_clear_interpreter_stack():  # inside the transformations of `torch.func` tensors have no numbers
             return [state.numpy().tobytes() for state in read()]
 
     def put(states: list[bytes]) -> None:
-        with _outside():
+        with temporarily_clear_interpreter_stack():
             write([torch.frombuffer(bytearray(state), dtype=torch.uint8) for state in states])
 
     return Generator(get, put)
-
-
-def _outside() -> AbstractContextManager[Any]:
-    """Outside of all transformations of `torch.func`, inside which tensors have no numbers."""
-    return nullcontext() if peek() is None else temporarily_clear_interpreter_stack()
 
 
 _CPU = _generator(lambda: [torch.get_rng_state()], lambda states: torch.set_rng_state(states[0]))

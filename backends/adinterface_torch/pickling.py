@@ -1,7 +1,7 @@
 """Refuses to pickle differentiated tensors: an unpickled tensor would be a constant, and its gradient silently zero.
 
 torch pickles tensors with a graph, and `copy.deepcopy` makes a leaf of a leaf. So the leaves that f gets carry a mark, which
-refuses to be copied, and `copyreg` and `multiprocessing` have an entry for tensors that looks for the marks. Both are there
+refuses to be copied. `copyreg` and `multiprocessing` have an entry for tensors that looks for the marks. Both are there
 while f runs, and nothing is left of them afterwards.
 """
 

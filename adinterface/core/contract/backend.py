@@ -65,7 +65,7 @@ class FlatFunction(Protocol):
 
     @property
     def given(self) -> Sequence[Any]:
-        """What f gets beside the leaves and may be in a graph of the engine: arrays of the engine, and opaque objects."""
+        """What else f gets that may be in a graph of the engine: arrays of the engine, and opaque objects."""
 
     @property
     def alone(self) -> FlatFunction:

@@ -47,7 +47,7 @@ class Cache(Generic[T]):
         return entry
 
     def also(self, new: Callable[[Hashable], Hashable]) -> None:
-        """Give each entry another key, beside the one that it has."""
+        """Give each entry another key, in addition to the one that it has."""
         with self._lock:
             self._known.update({new(key): entry for key, entry in self._known.items()})
 

@@ -44,7 +44,7 @@ def states_of(generators: Sequence[Generator]) -> States:
 
 @contextmanager
 def drawing_from(states: States) -> Iterator[None]:
-    """Code that draws from these states; afterwards the generators stand where they stood before."""
+    """Code that draws from these states; afterwards the generators have the states that they had before."""
     before = states_of([generator for generator, _ in states])
     try:
         for generator, state in states:

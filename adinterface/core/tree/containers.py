@@ -228,7 +228,7 @@ class Registered(NodeType):
         return self._unflatten(data, tuple(children))
 
     def key(self, data: Any) -> Any:
-        # What stands for an array is made anew in each call, so f cannot tell its data from equal data.
+        # A stand-in is made anew in each call, so f cannot tell its data from equal data.
         return exactly(data) if self.stands_for_array else super().key(data)
 
     def paths(self, data: Any, count: int) -> list[str]:

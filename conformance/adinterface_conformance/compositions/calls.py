@@ -1,4 +1,4 @@
-"""The ways to differentiate a program: each a text that is run beside the program, and what its result says."""
+"""The ways to differentiate a program: each a text that is run after the program, and the meaning of its result."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def _judged(
     found: dict[str, tuple[Call, Array]],
     done: Compositions | None = None,
 ) -> tuple[str, str]:
-    """What is wrong with a call, and how it says so; two empty texts if nothing is.
+    """The fault of a call, and the words that describe it; two empty texts if there is none.
 
     engines: who may be the referee. known: the reference, once it is made. found: results of other calls by quantity, for
     what has no reference.
@@ -175,7 +175,7 @@ def _judged(
             return "", ""
         return f"raises {_in_words(error)}", f"{type(error).__name__}: {str(error).strip()[:300]}"
     road = ROADS[call.road]
-    wanted, beside = None, ""
+    wanted, referee = None, ""
     # The value is that of the first engine; derivatives are differences of it, where hooks do not change them.
     has_reference = road.gives != "C" and (road.gives == "value" or "hook" not in program.tags)
     if has_reference:
@@ -186,21 +186,21 @@ def _judged(
         except Rough:
             wanted = None
         if known[0] is not None:
-            beside = f"{'' if road.gives == 'value' else 'differences of '}the value on {known[0].backend!r}"
+            referee = f"{'' if road.gives == 'value' else 'differences of '}the value on {known[0].backend!r}"
         if wanted is None and done is not None:
             done.rough += 1
     if wanted is None:
         if has_reference:
             return "", ""
         other, wanted = found.setdefault(road.gives, (call, got))
-        beside = str(other)
+        referee = str(other)
     if done is not None:
         done.comparisons += 1
     scale = 1 + float(np.max(np.abs(wanted), initial=0.0))
     allowed = _allowed(call, program) + (known[0].doubt if known and known[0] is not None else 0.0)
     if wanted.shape == got.shape and np.max(np.abs(got - wanted), initial=0.0) <= allowed * scale:
         return "", ""
-    return f"{road.gives} is wrong", f"got {got.round(7).tolist()}, wanted {wanted.round(7).tolist()} by {beside}"
+    return f"{road.gives} is wrong", f"got {got.round(7).tolist()}, wanted {wanted.round(7).tolist()} by {referee}"
 
 
 def _reference(program: Program, call: Call, engines: Sequence[AutoBackend]) -> Reference | None:
@@ -271,7 +271,7 @@ def _note(
 
 
 def fails(program: Program, call: Call, kind: str, engines: Sequence[AutoBackend]) -> str | None:
-    """How the call says what is wrong with this program; None if it is not that."""
+    """The words for the fault of this program; None if it has another fault, or none."""
     road = ROADS[call.road]
     if ("c" if program.is_complex else "f") not in road.kinds or (program.pack not in ("array", "native") and not road.trees):
         return None

@@ -468,12 +468,12 @@ def offer(monkeypatch):
         monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
         monkeypatch.setattr(registry, "entry_points", entry_points, raising=False)
         registry._entry_points.cache_clear()
-        registry._look_up.cache_clear()
+        registry._known.clear()
 
     yield add
     monkeypatch.undo()
     registry._entry_points.cache_clear()
-    registry._look_up.cache_clear()
+    registry._known.clear()
 
 
 def _value(engine):

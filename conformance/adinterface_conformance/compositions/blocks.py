@@ -24,9 +24,10 @@ class Block:
     """One kind of statement.
 
     bodies: the number of inner functions. kinds: "f" for real numbers, "c" for complex ones. order: how often it
-    differentiates. tags: "hook" (the derivative is not that of the value), "reverse" (nor is it that of forward mode),
-    "draws" (random numbers), "apart" (a body may be evaluated by itself or often, so it must not draw). engines: the words of
-    engines that have their own.
+    differentiates. engines: the words of engines that have their own.
+
+    tags: "hook": the derivative is not that of the value; "reverse": nor is it that of forward mode; "draws": it draws random
+    numbers. "apart": a body may be evaluated by itself or often, so it must not draw.
     """
 
     name: str

@@ -27,10 +27,10 @@ RIGHT = (0, 2, 5, 8, 13, 14, 16, 20, 23, 26, 32)
 
 
 @dataclass(frozen=True)
-class AutoMutant(AutoBackend):
+class AutoPlanted(AutoBackend):
     """An engine that is autograd, except for its draws."""
 
-    name = "mutant"
+    name = "planted"
 
 
 class Mutant(AutogradBackend):
@@ -43,9 +43,9 @@ class Mutant(AutogradBackend):
 @pytest.fixture
 def mutant(monkeypatch):
     points = registry._entry_points()
-    point = SimpleNamespace(name="mutant", value="here:Mutant", dist=None, load=lambda: Mutant)
-    monkeypatch.setattr(registry, "_entry_points", lambda: {**points, "mutant": [point]})
-    return AutoMutant()
+    point = SimpleNamespace(name="planted", value="here:Mutant", dist=None, load=lambda: Mutant)
+    monkeypatch.setattr(registry, "_entry_points", lambda: {**points, "planted": [point]})
+    return AutoPlanted()
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_an_error_that_is_not_ours_is_found(only, monkeypatch):
 def test_what_is_found_runs_when_pasted(mutant, only):
     only("draws", "sine")
     find = compositions([mutant], 0, programs=4).finds[0]
-    text = str(find).replace("AutoMutant", "AutoAutograd")
+    text = str(find).replace("AutoPlanted", "AutoAutograd")
     assert len(find.text.splitlines()) < 50
     out = io.StringIO()
     with contextlib.redirect_stdout(out):

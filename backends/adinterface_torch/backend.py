@@ -154,7 +154,7 @@ class TorchBackend(Backend):
             inputs = tuple([x if n in held and not x.is_inference() else _alias(x, keep) for n, x in enumerate(leaves)])
             with Recording(inputs, [x for n, x in enumerate(inputs) if n not in held]):
                 outputs, aux = function(*inputs)
-            keep = keep or self._keeps((), (*outputs, *aux), inputs)
+        keep = keep or self._keeps((), (*outputs, *aux), inputs)  # in the caller's mode: inside no_grad it is a constant
         if in_dual_level():
             refuse_tangents((*leaves, *outputs, *aux))
         return keep, inputs, outputs, aux
@@ -210,6 +210,7 @@ class TorchBackend(Backend):
             return self._pushed(function, leaves, tangents)
 
     def _pushed(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
+        given = (*leaves, *tangents, *function.given)  # not the copies below, which are in the graph of a parameter
         with _forward_mode, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
             leaves = _copies(leaves)
             tangents = moving([tangent.clone() for tangent in tangents], leaves)
@@ -221,7 +222,7 @@ class TorchBackend(Backend):
                 if re.search(OTHER_DTYPE, str(error)) and _MIXED not in getattr(error, "__notes__", ()):
                     error.add_note(_MIXED)
                 raise
-        return self._shown(pushed, (*leaves, *tangents, *function.given))
+        return self._shown(pushed, given)
 
     def _shown(self, pushed: Sequence[Any], given: Sequence[Any]) -> Pushforward:
         """Results of forward mode, which torch keeps in the graph of every leaf and captured tensor that requires grad."""

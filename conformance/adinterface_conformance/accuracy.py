@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
-from adinterface import AutoBackend, SecondOrder, derivative
+from adinterface import AutoBackend, SecondOrder, derivative, gradient
 from adinterface.core.contract.backend import gives
 from adinterface.core.contract.library import epsilon, width
 from adinterface.core.contract.registry import find
@@ -41,6 +42,15 @@ def differentiates(backend: AutoBackend) -> bool:
 
     derivative(f, backend, 0.5)
     return evaluations == 1
+
+
+@functools.lru_cache(maxsize=64)
+def nests(backend: AutoBackend) -> bool:
+    """Whether the backend takes derivatives of its own derivatives. If not, scenarios of second order show what it says."""
+    with suppress(Exception):
+        gradient(lambda x: gradient(lambda y: y * y * y, backend, x)[0], backend, 2.0)
+        return True
+    return False
 
 
 def tolerance(backend: AutoBackend, order: int, rtol: float, dtypes: Iterable[str]) -> float:

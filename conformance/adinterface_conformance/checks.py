@@ -36,7 +36,7 @@ from adinterface.sparse.operators import SPARSE
 from adinterface.tools.facts import operator_of, parts_of, plain_of
 
 from . import laws, ownership
-from .accuracy import differentiates, pair_of
+from .accuracy import differentiates, nests, pair_of
 from .arguments import shifted
 from .case import Case, Counted, case_of, operation_of, quiet
 from .scenario import OneOf, Scenario
@@ -419,13 +419,18 @@ def constants(case: Case) -> None:
     ownership.constants(case)
 
 
-@check(without=("kink",), share=4, condition=_exact_reals)
+def _nests(scenario: Scenario, backend: AutoBackend) -> bool:
+    """As `_exact_reals`, for a backend that takes derivatives of its own derivatives."""
+    return _exact_reals(scenario, backend) and nests(backend)
+
+
+@check(without=("kink",), share=4, condition=_nests)
 def outer(case: Case) -> None:
     """An outer derivative passes through Constants and keywords."""
     ownership.outer(case)
 
 
-@check(with_parts("back", "push"), without=("kink",), share=2, condition=_exact_reals)
+@check(with_parts("back", "push"), without=("kink",), share=2, condition=_nests)
 def maps_outside(case: Case) -> None:
     """An outer derivative passes through `back` and `push` that were made outside of it."""
     ownership.maps_outside(case)

@@ -710,6 +710,7 @@ def test_what_torch_compile_made_of_a_module_is_one_too(call, backend):
     for ours, theirs in zip(found.parameters(), expected.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-7)
         assert not ours.requires_grad
+        assert not theirs.requires_grad
     assert torch.equal(model(DATA), plain(DATA))
 
 

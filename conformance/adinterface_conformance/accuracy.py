@@ -7,21 +7,18 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from adinterface import AutoBackend, SecondOrder, derivative, gradient
+from adinterface import AutoBackend, derivative, gradient
 from adinterface.core.contract.backend import gives
 from adinterface.core.contract.library import epsilon, width
 from adinterface.core.contract.registry import find
+
+from .state import pair_of, restored
 
 #: For an engine that takes differences and does not say how exact they are (`Backend.relative_error`): relative to the
 #: largest number of the result, by bits of the dtype, for derivatives of first and second order. Central differences keep
 #: two thirds of the digits (eps^(2/3)), differences of differences a half; a factor of 1000 and 100 on top is for functions
 #: that bend more than a sine.
 BY_DIFFERENCES = {1: {64: 1e-7, 32: 5e-3, 16: 0.3}, 2: {64: 1e-4, 32: 5e-2, 16: 1.0}}
-
-
-def pair_of(backend: AutoBackend) -> tuple[AutoBackend, AutoBackend]:
-    """The backend values of the outer and of the inner derivative."""
-    return (backend.outer, backend.inner) if isinstance(backend, SecondOrder) else (backend, backend)
 
 
 @functools.lru_cache(maxsize=64)
@@ -40,14 +37,15 @@ def differentiates(backend: AutoBackend) -> bool:
         evaluations += 1
         return x * x
 
-    derivative(f, backend, 0.5)
+    with restored():
+        derivative(f, backend, 0.5)
     return evaluations == 1
 
 
 @functools.lru_cache(maxsize=64)
 def nests(backend: AutoBackend) -> bool:
     """Whether the backend takes derivatives of its own derivatives. If not, scenarios of second order show what it says."""
-    with suppress(Exception):
+    with suppress(Exception), restored():
         gradient(lambda x: gradient(lambda y: y * y * y, backend, x)[0], backend, 2.0)
         return True
     return False

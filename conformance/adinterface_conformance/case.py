@@ -32,10 +32,10 @@ from adinterface.core.contract.registry import backend_class, find
 from adinterface.core.operators.operation import Operation, PartForm
 from adinterface.tools.facts import arguments_of, operation_of_name, parts_of
 
-from .accuracy import pair_of, tolerance
+from .accuracy import tolerance
 from .arguments import Arguments, under
 from .scenario import Scenario
-from .state import changes, global_state, restored, without_imports
+from .state import changes, global_state, pair_of, restored, without_imports
 from .trees import array_dtype_of, filled, floating, is_floating, leaves_inside, leaves_of
 
 

@@ -36,11 +36,11 @@ from adinterface.sparse.operators import SPARSE
 from adinterface.tools.facts import operator_of, parts_of, plain_of
 
 from . import laws, ownership
-from .accuracy import differentiates, nests, pair_of
+from .accuracy import differentiates, nests
 from .arguments import shifted
 from .case import Case, Counted, case_of, operation_of, quiet
 from .scenario import OneOf, Scenario
-from .state import changes, global_state, restored
+from .state import changes, global_state, pair_of, restored
 from .trees import (
     array_dtype_of,
     assert_close,

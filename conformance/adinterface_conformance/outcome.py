@@ -13,10 +13,10 @@ from adinterface.core.contract import KnownFailure
 from adinterface.core.contract.registry import find
 from adinterface.tools.measured import label
 
-from .accuracy import pair_of
 from .case import forget
 from .checks import Check, checks_for
 from .scenario import Scenario
+from .state import pair_of
 
 #: passed; failed; known: it failed as the backend says it does; unexpected: the backend says it fails, and it passed.
 Status = Literal["passed", "failed", "known", "unexpected"]

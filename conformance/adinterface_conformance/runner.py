@@ -21,11 +21,11 @@ from adinterface import AutoBackend, BackendError
 from adinterface.core.contract import registry
 from adinterface.tools.measured import label
 
-from .accuracy import pair_of
 from .checks import CHECKS, Check
 from .outcome import Outcome, run_scenario
 from .scenario import Scenario
 from .scenarios.namespace import FUNCTIONS
+from .state import pair_of
 
 #: What is given the outcomes of each scenario.
 Save = Callable[[list[Outcome]], None]

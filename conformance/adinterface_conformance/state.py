@@ -24,9 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import AutoBackend
-
-from .accuracy import pair_of
+from adinterface import AutoBackend, SecondOrder
 
 #: Getters without an argument that an engine's own module may have: whether something is enabled, its default dtype, ...
 _GETTER = re.compile(r"(is|are|get)_\w*(enabled|dtype|device|rng_state|mode|seed|threads|precision)$")
@@ -93,6 +91,11 @@ def _of_a_call(variable: contextvars.ContextVar[Any]) -> bool:
 
 
 _PLAIN = (int, bool, float, str, type(None))
+
+
+def pair_of(backend: AutoBackend) -> tuple[AutoBackend, AutoBackend]:
+    """The backend values of the outer and of the inner derivative."""
+    return (backend.outer, backend.inner) if isinstance(backend, SecondOrder) else (backend, backend)
 
 
 def global_state(backend: AutoBackend) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from adinterface.core.contract.registry import find
 from adinterface.core.operators.operation import Operation
 from adinterface.tools.facts import operations, operator_of
 
-from ..accuracy import differentiates, pair_of
+from ..accuracy import differentiates
 from ..case import warm_up
+from ..state import pair_of
 from .judging import Finding, NotSmooth, judge
 from .making import THEMES, Impossible, Wanted, program
 from .program import Program

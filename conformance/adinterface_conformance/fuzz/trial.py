@@ -18,10 +18,10 @@ from adinterface.core.contract.registry import find
 from adinterface.core.operators.operation import Operation
 from adinterface.core.tree import handler_of
 
-from ..accuracy import pair_of
 from ..arguments import shifted
 from ..case import Case
 from ..scenario import Scenario
+from ..state import pair_of
 from ..trees import filled, is_floating, leaves_of, mapped
 from .elsewhere import Elsewhere, elsewhere, switched
 from .program import Program

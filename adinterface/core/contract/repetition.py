@@ -89,8 +89,9 @@ class Repeated:
 
     def __init__(self, function: FlatFunction, draws: Draws | None = None):
         self._function: Any = function
-        self.draws = draws or Draws()
+        self.draws: Draws = draws or Draws()
         self.held: frozenset[int] = function.held
+        self.given: Sequence[Any] = function.given
 
     @property
     def alone(self) -> Repeated:
@@ -101,23 +102,13 @@ class Repeated:
         return self._of(self._function.elsewhere)
 
     @property
-    def given(self) -> Sequence[Any]:
-        given: Sequence[Any] = self._function.given
-        return given
-
-    # The further members of a `RepeatableFunction`; AttributeError where the function lacks them.
-
-    @property
     def of_any_numbers(self) -> Repeated:
         return self._of(self._function.of_any_numbers)
 
-    @property
-    def shipped(self) -> Any:
-        return self._function.shipped
-
-    @property
-    def taken_apart(self) -> Any:
-        return self._function.taken_apart
+    def __getattr__(self, name: str) -> Any:  # the other members of a `RepeatableFunction`, if the function has them
+        if name not in ("shipped", "taken_apart"):
+            raise AttributeError(name)
+        return getattr(self._function, name)
 
     def _of(self, function: FlatFunction) -> Repeated:
         return self if function is self._function else Repeated(function, self.draws)

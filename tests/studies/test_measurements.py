@@ -54,6 +54,28 @@ def test_a_tree_of_more_and_more_leaves(tmp_path):
     assert [t["size"] for t in json.loads(file.read_text(encoding="utf-8"))] == [10, 100]
 
 
+def test_another_revision_is_measured_in_turn(capsys, tmp_path):
+    here = str(Path(__file__).parents[2])
+    some = ["--backend", "AutoAutograd", "--cell", "one array", "--operator", "gradient", "--max-size", "10"]
+    assert studies([*SHORT, *some, "--against", here]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split()[-3:] == ["here", "there", "ratio"]
+    assert [row.split()[:7] for row in rows] == [
+        ["one", "array", "ndarray", "gradient", "Autograd", way, "10"] for way in ("one-shot", "prepared")
+    ]
+    assert studies([*SHORT, *some, f"--against={tmp_path}"]) == 2
+    assert "git finds no such revision, and no checkout is there" in capsys.readouterr().err
+
+
+def test_a_revision_that_does_not_start(capfd, tmp_path):
+    (tmp_path / "adinterface").mkdir()
+    (tmp_path / "adinterface" / "__init__.py").write_text("raise ImportError('broken')\n")
+    assert studies([*SHORT, "--backend", "AutoAutograd", "--against", str(tmp_path)]) == 2
+    said = capfd.readouterr().err
+    assert "The process of a revision ended (1)" in said
+    assert "ImportError: broken" in said
+
+
 def test_any_scenario_can_be_measured(tmp_path):
     file = tmp_path / "benchmark.json"
     studies([*SHORT, "--scenario", "arrays/*-by-pullback", "--backend", "AutoAutograd", "--json", str(file)])

@@ -12,7 +12,7 @@ from adinterface_conformance.benchmark.command import Row, backends, measured, n
 from adinterface_conformance.benchmark.report import short
 from adinterface_conformance.benchmark.timing import Timing
 
-from . import entries, rules, solvers, sparse, summary, training
+from . import against, entries, rules, solvers, sparse, summary, training
 from .cells import CHECKPOINTS, LEAVES, chosen, loops, scenarios
 from .memory import peak, print_peak
 from .picture import plot
@@ -31,10 +31,14 @@ def main(argv: Sequence[str]) -> int:
     if argv[:1] in (["--sparse"], ["--grown"]):
         return sparse.main(argv[argv[0] == "--sparse" :], backends())
     options = _parser().parse_args(argv)
-    lines = _lines(options)
+    lines = _against(options, argv) if options.against else _lines(options)
     if lines is not None:
-        for line in lines:
-            print(line, flush=True)
+        try:
+            for line in lines:
+                print(line, flush=True)
+        except against.RevisionError as error:
+            print(error, file=sys.stderr)
+            return 2
         return 0
     timings = measured(_chosen(options), options, _with_memory if options.memory else lambda row, timing: timing)
     if options.plot and timings:
@@ -51,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--scenario", help="measure the scenarios of this name pattern (with *) instead of the cells")
     made.add_argument("--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on")
     made.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
+    made.add_argument("--against", metavar="REV", help="compare with a revision of git, or another checkout, instead")
     instead = made.add_mutually_exclusive_group()
     for name, text in (
         ("objectives", "measure objectives with Python structure inside instead"),
@@ -69,6 +74,13 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument(f"--{name}", action="store_true", help=text)
     made.add_argument("--summary", metavar="FILE", help="print what a printed table says of prepared calls instead")
     return made
+
+
+def _against(options: argparse.Namespace, argv: Sequence[str]) -> Iterator[str]:
+    """A comparison with another revision; its option is not passed on."""
+    place = next(n for n, word in enumerate(argv) if word.partition("=")[0] == "--against")
+    rest = [*argv[:place], *argv[place + 2 - ("=" in argv[place]) :]]
+    return against.table(options.against, rest, options.seconds)
 
 
 def _lines(options: argparse.Namespace) -> Iterator[str] | None:

@@ -87,7 +87,8 @@ class Evaluations:
                 for result in self.spread(points)
             ]
         flattener, found = self._flattener, []
-        function, hold = self.alone.inside, self.alone.hold
+        inside, hold = self.alone.inside, self.alone.hold
+        function = inside.shortest
         with DisplacedScope(self):
             for leaves in points:
                 hold.place = 0
@@ -97,7 +98,7 @@ class Evaluations:
                     found.append(self._outside(error))
                     continue
                 if flattener is None:
-                    flattener = self.flattener(outputs, aux)
+                    flattener, function = self.flattener(outputs, aux), inside.shortest
                 found.append(flattener.flat(outputs))
         return found
 

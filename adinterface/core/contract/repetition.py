@@ -105,6 +105,11 @@ class Repeated:
     def of_any_numbers(self) -> Repeated:
         return self._of(self._function.of_any_numbers)
 
+    @property
+    def shortest(self) -> FlatFunction:
+        """The function itself as soon as it is known that it draws nothing."""
+        return self._function if self.draws.states == [] else self
+
     def __getattr__(self, name: str) -> Any:  # the other members of a `RepeatableFunction`, if the function has them
         if name not in ("shipped", "taken_apart"):
             raise AttributeError(name)

@@ -11,6 +11,7 @@ from ..contract.arrays import block_dtype, cast, filled, full_like, is_complex, 
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
 from ..contract.errors import NotRecordedError
 from ..contract.record import note_step
+from . import policy
 from .basis import Components, concatenated, empty_block, namespace_of, reshaped, sum_units
 from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
 
@@ -51,30 +52,22 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
         return columns(backend, checked(backend, own, leaves), leaves)
     if own is not None:
         return checked(backend, own, leaves)
-    forward = not gives(backend, "pullback") or backend.mode == "forward"
-    if forward or (backend.mode is None and _numbers_in(backend, leaves) <= backend.forward_below):
+    if policy.in_one_batch(backend, _numbers_in(backend, leaves)):
         pushed = _push_all(backend, function, leaves)
         if pushed is not None:
             return pushed
-    if forward:
+    if not policy.in_reverse(backend):
         return columns(backend, linearize(backend, function, leaves), leaves)
     return jacobian_of(backend, pullback(backend, function, leaves, differentiable=backend.transposes), leaves)
 
 
 def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     """The Jacobian from a pullback: rows, or columns of its transpose, whichever are fewer."""
-    if goes_by_columns(backend, pulled.outputs, leaves):
+    if policy.by_columns(backend, _numbers_in(backend, leaves), _numbers_in(backend, pulled.outputs)):
         note_step(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
         with suppress(NotRecordedError):  # rows need first derivatives only
             return columns(backend, transposed(backend, pulled), leaves)
     return rows(backend, pulled, leaves)
-
-
-def goes_by_columns(backend: Backend, outputs: Arrays, leaves: Arrays) -> bool:
-    """Whether a Jacobian is computed by columns: only these are possible, or they are fewer and need no back for each row."""
-    if not gives(backend, "pullback") or backend.mode == "forward":
-        return True
-    return backend.mode is None and backend.transposes and _numbers_in(backend, leaves) < _numbers_in(backend, outputs)
 
 
 def _numbers_in(backend: Backend, arrays: Arrays) -> int:
@@ -153,7 +146,7 @@ def from_parts(
 
     parts: from whether they are columns, and how many there are, to the stacks of one part after another.
     """
-    forward = goes_by_columns(backend, outputs, leaves)
+    forward = policy.by_columns(backend, _numbers_in(backend, leaves), _numbers_in(backend, outputs))
     components = (_of_columns if forward else _of_rows)(backend, outputs, leaves)
     result = parts(forward, components.count) if components.count else []
     note_step(backend, f"{components.count} {'columns' if forward else 'rows'} of the Jacobian, in {len(result)} parts")

@@ -10,6 +10,7 @@ from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Lin
 from ..contract.errors import BackendError, NotRecordedError
 from ..contract.record import note_step
 from ..contract.repetition import Repeated, copies
+from . import policy
 from .basis import Components, Stacked, inner_products, stack_of, zero_entry
 
 _Found = TypeVar("_Found", Pullback, Pushforward, Linearized, Jacobian)
@@ -48,7 +49,7 @@ def with_zeros(backend: Backend, apply: Stacked, likes: Arrays, stacks: bool = F
 
 def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
     """The engine's pullback, or one from pushforwards: one for each real component of the leaves, in every `back`."""
-    if gives(backend, "pullback") and backend.mode != "forward":
+    if policy.in_reverse(backend):
         note_step(backend, "one pullback")
         return checked(backend, backend.pullback(function, leaves, differentiable=differentiable), leaves)
     linear = linearize(backend, function, leaves)
@@ -59,9 +60,7 @@ def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differ
 
 def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """The engine's linear map, or one from its pullback."""
-    # A transposed pullback does not evaluate f again in each push.
-    again = not gives(backend, "linearize") and backend.mode is None and backend.transposes
-    if _goes_forward(backend) and not again:
+    if policy.in_forward(backend, once=True):
         note_step(backend, "linearize")
         own = backend.linearize(function, leaves)
         return checked(backend, own, leaves) if own is not None else _linearize_by_pushforward(backend, function, leaves)
@@ -80,19 +79,11 @@ def pushforward(
     backend: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True
 ) -> Pushforward:
     """The engine's pushforward, or one from its pullback. Without `value`, outputs and aux are not used."""
-    if _goes_forward(backend):
+    if policy.in_forward(backend):
         note_step(backend, "one pushforward")
         return checked(backend, backend.pushforward(function, leaves, tangents, value=value), leaves)
     linear = linearize(backend, function, leaves)
     return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
-
-
-def _goes_forward(backend: Backend) -> bool:
-    if not gives(backend, "pushforward"):
-        return False
-    if backend.mode is not None and gives(backend, "pullback"):
-        return backend.mode == "forward"
-    return not backend.prefers_transposing
 
 
 def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:

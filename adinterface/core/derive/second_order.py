@@ -9,6 +9,7 @@ from typing import Any, Self
 from ..contract.arrays import cast_like, filled, full_like
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward, gives
 from ..contract.record import note_step
+from . import policy
 from .basis import Components, inner_products
 from .jacobians import gradient, jacobian
 from .primitives import linearize, pullback, push_stacked, pushforward
@@ -91,8 +92,7 @@ def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linea
 
     In reverse mode, and on an engine without a linear map, it is the pullback of the gradient: the Hessian is symmetric.
     """
-    symmetric = outer.mode == "reverse" or (outer.mode is None and not gives(outer, "linearize"))
-    if gives(outer, "pullback") and symmetric:
+    if policy.by_symmetry(outer, once=True):
         pulled = pullback(outer, function, leaves)
         return Linearized(pulled.outputs, pulled.aux, pulled.back, pulled.back_stacked)
     return linearize(outer, function, leaves)
@@ -110,7 +110,7 @@ def hvp(
                 note_step(inner, "one pullback of 1")
             return Pushforward(filled(outer, own.outputs, leaves), filled(outer, own.tangents, leaves), own.aux)
     once = GradientFunction(inner, function, value=False)
-    if gives(outer, "pullback") and outer.mode == "reverse":
+    if policy.by_symmetry(outer):
         pulled = pullback(outer, once, leaves)
         return Pushforward(pulled.outputs, pulled.back(directions), pulled.aux)
     return pushforward(outer, once, leaves, directions, value=value)

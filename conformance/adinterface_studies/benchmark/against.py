@@ -1,4 +1,4 @@
-"""The time of a call here beside that of another revision: a process for each, which measure in turn.
+"""The time of a call here and in another revision: a process for each, which measure in turn.
 
 The process of the other revision imports everything but this file from there. So nothing here is imported before it is
 known which revision the process measures.

@@ -176,6 +176,23 @@ def test_hessians_nested_calls_and_jacobians(backend):
     np.testing.assert_allclose(jacobian(numpy_function(filled), backend, X)[0], rows)
 
 
+@each_eager
+def test_a_write_of_one_element_is_right_in_a_derivative_of_a_batch_of_tangents(backend):
+    def scaled(x):
+        out = np.zeros_like(x)
+        out[:] = np.cos(x)
+        out[0] *= x[1]
+        return np.sum(out**2)
+
+    def slope(x, inner):
+        return (gradient(numpy_function(scaled), inner, x)[0] ** 2).sum()
+
+    wanted = gradient(slope, AutoFiniteDifferences(native=backend), X, Constant(backend))[0]
+    for mode in ("forward", "reverse"):
+        found = gradient(slope, backend, X, Constant(type(backend)(mode=mode)))[0]
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
 def test_threads_do_not_meet():
     f, args = numpy_function(PROGRAMS["fdtd"]), ARGUMENTS["fdtd"]
     points = [tuple([np.asarray(a) * (1 + 0.01 * n) for a in args]) for n in range(6)]

@@ -31,11 +31,9 @@ def written(x: Any, places: Any, value: Any) -> Any:
     """x with one value, or as many, at distinct places, which are counted in C order."""
     shape = x.shape
     flat = x if len(shape) == 1 else x.reshape(-1)
-    if len(places) == 1 and not flat.is_complex():  # of which select_scatter has no derivative
-        result = torch.select_scatter(flat, value, 0, int(places[0])) if shape else value.clone()
-    else:
-        index = torch.from_numpy(places)
-        result = flat.index_put((index if x.is_cpu else index.to(x.device),), value)
+    index = torch.from_numpy(places)
+    # Also for one place: in a batch, torch's gradient of select_scatter is wrong by the value.
+    result = flat.index_put((index if x.is_cpu else index.to(x.device),), value)
     return result if len(shape) == 1 else result.reshape(shape)
 
 

@@ -24,7 +24,7 @@ from adinterface.core.contract.errors import ConversionError
 
 from .distributed import exchanges
 from .pickling import is_marked
-from .private import make_subclass
+from .private import is_wrapped, make_subclass
 
 
 class NoHooks(OrderedDict[Any, Any]):
@@ -92,8 +92,8 @@ def entry(gradient: Any, parameter: torch.Tensor) -> Any:
     """What takes the place of the parameter: its gradient as a parameter, which requires none; zeros for None."""
     if gradient is None:
         gradient = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
-    if not isinstance(gradient, torch.Tensor) or gradient.requires_grad:
-        return gradient
+    if not isinstance(gradient, torch.Tensor) or gradient.requires_grad or is_wrapped(gradient):
+        return gradient  # a parameter would lose its graph, or the tangent in it
     if type(gradient) is torch.Tensor:  # in two thirds of the time: 3 % of the gradient of 50 linears
         return make_subclass(nn.Parameter, gradient, False)
     return nn.Parameter(gradient, requires_grad=False)

@@ -251,3 +251,31 @@ def test_a_call_in_a_thread_that_f_starts_reaches_the_module(captured):
 
     module = linear()
     assert_numbers(gradient(elsewhere, AutoTorch(), module)[0].weight, gradient(penalty, AutoTorch(), module)[0].weight)
+
+
+@pytest.mark.parametrize("inner", ["forward", "reverse"])
+@pytest.mark.parametrize("outer", ["forward", "reverse"])
+def test_a_gradient_of_a_captured_module_is_differentiated_in_every_mode(outer, inner):
+    # The gradient of (w x)^2 by w is 2 (w x) x.
+    module, x = linear(), torch.tensor([0.7, -0.4], dtype=torch.float64)
+
+    def slope(x):
+        return gradient(lambda m: (m(x) ** 2).sum(), AutoTorch(mode=inner), module)[0].weight
+
+    def by_hand(x):
+        return 2 * module(x)[:, None] * x
+
+    for found, expected in zip(
+        [
+            *jacobian(slope, AutoTorch(mode=outer), x),
+            pushforward(slope, AutoTorch(mode=outer), (x,), (x,)).tangent,
+            hessian(lambda x: slope(x).sum(), AutoTorch(mode=outer), x),
+        ],
+        [
+            *jacobian(by_hand, AutoTorch(), x),
+            pushforward(by_hand, AutoTorch(), (x,), (x,)).tangent,
+            hessian(lambda x: by_hand(x).sum(), AutoTorch(), x),
+        ],
+    ):
+        assert found.any()
+        assert_numbers(found, expected)

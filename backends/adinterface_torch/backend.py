@@ -38,7 +38,7 @@ from .modules import ModuleNode
 from .nested_forward import as_in_reverse, forward, moving, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
 from .pickling import RUNNING, Guard, marked
-from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_map_only
+from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_leaves, tree_map_only
 from .recording import Creating, Recording, in_graph, in_place, reaches_others
 from .state import kept, unchanged
 from .unrecorded import custom_nodes, transposed
@@ -170,7 +170,10 @@ class TorchBackend(Backend):
         connected = [output.requires_grad for output in outputs]
 
         def back(cotangents: Arrays) -> Arrays:
-            return back_in(keep or peek() is not None or self._keeps(cotangents), cotangents)
+            return back_in(is_kept(cotangents), cotangents)
+
+        def is_kept(cotangents: Arrays) -> bool:
+            return keep or peek() is not None or self._keeps(cotangents, outputs, inputs)
 
         def back_in(graph: bool, cotangents: Arrays) -> Arrays:
             gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
@@ -189,7 +192,7 @@ class TorchBackend(Backend):
             # Only the backward pass is batched, so f may contain code that vmap refuses. torch.func.vmap, because the vmap of
             # `is_grads_batched` runs a loop for matrix products.
             used: list[bool] = []
-            graph = keep or peek() is not None or self._keeps(cotangents)
+            graph = is_kept(cotangents)
 
             def back_to_used(*entry: torch.Tensor) -> Arrays:
                 result = back_in(graph, entry)
@@ -214,7 +217,7 @@ class TorchBackend(Backend):
         with _forward_mode, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
             leaves = _copies(leaves)
             tangents = moving([tangent.clone() for tangent in tangents], leaves)
-            taken = forward(as_in_reverse(function, leaves), self._keeps(leaves))
+            taken = forward(as_in_reverse(function, leaves), bool(RUNNING) or self._keeps(given))
             try:
                 with Guard():
                     pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
@@ -234,14 +237,14 @@ class TorchBackend(Backend):
             return Pushforward(tuple(outputs), tangents, aux)
         return Pushforward(detached(outputs), detached(tangents), aux.map(_apart))
 
-    def _keeps(self, given: Iterable[Any], results: Sequence[torch.Tensor] = (), inputs: Arrays = ()) -> bool:
+    def _keeps(self, given: Iterable[Any], results: Iterable[torch.Tensor] = (), inputs: Arrays = ()) -> bool:
         """Whether results stay in the graph around the call, which decides everywhere whether they are detached.
 
         given: what the call is given, leaves, Constants, keywords and directions. results, inputs: those of f, once known.
         """
-        if self.create_graph or here.depth or not torch.is_grad_enabled():
-            return self.create_graph or torch.is_grad_enabled()
-        return in_graph(given) or (bool(RUNNING) and reaches_others(results, inputs))
+        if self.create_graph or not torch.is_grad_enabled():
+            return self.create_graph
+        return here.creates or in_graph(given) or (bool(RUNNING) and reaches_others(results, inputs))
 
     def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
         if self.chunk_size == 1:
@@ -285,12 +288,13 @@ class TorchBackend(Backend):
         axes = tuple([0 if stacked else None for stacked in each])
 
         def vectorized(*arrays: Any) -> Any:
-            leaves_graph = peek() is None and not self._keeps(arrays)
             count = next(len(array) for array, stacked in zip(arrays, each) if stacked)
             at_once = torch.func.vmap(compute, in_dims=axes, randomness=randomness, chunk_size=chunk if chunk < count else None)
             with unchanged():
                 results = at_once(*arrays)
-            return tree_map_only(torch.Tensor, torch.Tensor.detach, results) if leaves_graph else results
+            if peek() is not None or self._keeps(arrays, filter(torch.is_tensor, tree_leaves(results))):
+                return results
+            return tree_map_only(torch.Tensor, torch.Tensor.detach, results)
 
         return vectorized
 

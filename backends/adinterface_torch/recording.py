@@ -20,7 +20,7 @@ from adinterface.core.contract.backend import Arrays, FlatFunction
 from adinterface.core.contract.nodes import state_of
 
 from .ambient import here
-from .pickling import RUNNING, Guard, is_marked
+from .pickling import RUNNING, Guard
 from .unrecorded import node_of, nodes_behind
 
 
@@ -60,7 +60,7 @@ def in_graph(given: Iterable[Any]) -> bool:
     """Whether something that a call is given is in the graph of what is computed around it."""
     for value in given:
         if isinstance(value, torch.Tensor):
-            if value.grad_fn is not None or (RUNNING and value.requires_grad and is_marked(value)):
+            if value.grad_fn is not None or (RUNNING and value.requires_grad and (here.depth or _is_input(value))):
                 return True
         elif isinstance(value, nn.Module) and any(x is not None and x.grad_fn is not None for x in _registered(value)):
             return True
@@ -68,9 +68,18 @@ def in_graph(given: Iterable[Any]) -> bool:
 
 
 def reaches_others(results: Iterable[torch.Tensor], inputs: Arrays) -> bool:
-    """Whether results depend on the inputs of f of a call in another thread: it may have started this thread."""
-    others = [x for recording in [*RUNNING.values()] for x in recording.inputs]
+    """Whether results depend on the inputs of f of a call around this one, perhaps in the thread that started this one."""
+    others = _inputs_of_all()
     return bool(others) and _depends(results, others, inputs)
+
+
+def _is_input(x: torch.Tensor) -> bool:
+    return any(x is other for other in _inputs_of_all())
+
+
+def _inputs_of_all() -> list[torch.Tensor]:
+    """The recorded inputs of f of all calls in all threads."""
+    return [x for recording in [*RUNNING.values()] for x in recording.inputs if x.requires_grad]
 
 
 def in_place(function: FlatFunction, leaves: Arrays, keep: bool = False) -> frozenset[int]:

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import scipy.optimize
 import torch
 from backends_table import ENGINES, assert_numbers, each_backend, each_engine, rtol_of
 
@@ -25,8 +26,10 @@ from adinterface import (
     prepare,
     pullback,
     pushforward,
+    rule,
     value_and_gradient,
 )
+from adinterface.rules import root
 
 X = np.array([1.0, 0.0, 3.0])
 V = np.array([0.5, 2.0, -1.0])
@@ -202,6 +205,38 @@ def test_second_order_with_constants_in_a_graph():
             assert_numbers(torch.autograd.grad(result.sum(), w)[0], 6 * (X**2).sum())
 
 
+@pytest.mark.parametrize("mode", [None, "forward"])
+def test_a_call_on_plain_arrays_inside_f_is_a_constant(mode):
+    inner, v = AutoTorch(mode=mode), np.ones(3)
+    cube = lambda z: (z**3).sum()
+    host = rule(host=True)(lambda x: gradient(cube, inner, x)[0])
+    host.pullback(lambda c, value, x: 6 * x * c)
+    plain = rule(lambda x: gradient(cube, inner, x)[0])
+    plain.pullback(lambda c, value, x: 6 * x * c)
+
+    def f(x):
+        results = (
+            gradient(cube, inner, X)[0],
+            hessian(cube, inner, X),
+            *pushforward(lambda z: z**2, inner, (X,), (v,)),
+            linearize(lambda z: z**2, inner, X).push(v),
+            pullback(lambda z: z**2, inner, X).back(v)[0],
+            batched(gradient, cube, inner, Each(X[None]))[0],
+        )
+        assert {*map(type, results)} == {np.ndarray}
+        return (host(x) + plain(x)).sum() + gradient(lambda z: (z * x).sum(), inner, X)[0].sum()
+
+    assert_numbers(gradient(f, AutoTorch(), X)[0], 12 * X + 1)
+
+
+def test_a_solver_of_the_host_takes_an_equation_that_holds_an_operator():
+    # y + y^3 = a, of which y^3 is the derivative of y^4 / 4.
+    equation = lambda y, a: y + gradient(lambda z: total(z**4) / 4, AutoTorch(), y)[0] - a
+    solved = lambda a: total(root(equation, np.zeros(3), a, solver=lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x))
+    y = np.array([1.0, 0.5, -1.0])
+    assert_numbers(gradient(solved, AutoTorch(), y + y**3)[0], 1 / (1 + 3 * y**2), 1e-6)
+
+
 # Threads that f starts ------------------------------------------------------------------------------------------------
 
 
@@ -229,10 +264,19 @@ def test_a_call_in_a_thread_that_f_starts_stays_in_the_graph_of_f(elsewhere, mod
         "Constant": lambda y: gradient(lambda z, c: (z * c**2).sum() * 3, inner, ones, Constant(y))[0],
         "direction": lambda y: pushforward(lambda z: z * 3, inner, (ones,), (y,)).tangent * y,
         "cotangent": lambda y: pullback(lambda z: z * 3, inner, ones)[1](y)[0] * y,
+        "batched": lambda y: batched(gradient, lambda z: (z * y**2).sum() * 3, inner, Each(ones[None]))[0][0],
     }
     for name, slope in cube.items():
         found = gradient(lambda y, slope=slope: elsewhere(lambda: slope(y)).sum(), AutoTorch(), x)[0]
         assert_numbers(found, 6 * X, path=name)
+
+
+@pytest.mark.parametrize("mode", [None, "forward"])
+def test_a_call_in_a_thread_that_f_starts_takes_a_parameter_of_its_module(mode):
+    module = torch.nn.Linear(3, 1, bias=False).double()
+    slope = lambda m: gradient(lambda w: (w**3).sum(), AutoTorch(mode=mode), m.weight)[0].sum()
+    found = gradient(lambda m: in_pool(lambda: slope(m)), AutoTorch(), module)[0].weight
+    assert_numbers(found, 6 * module.weight)
 
 
 def test_another_thread_that_records_does_not_change_results():

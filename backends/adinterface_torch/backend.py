@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from operator import attrgetter
@@ -41,10 +40,8 @@ from .pickling import RUNNING, Guard, marked
 from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_leaves, tree_map_only
 from .recording import Creating, Recording, in_graph, in_place, reaches_others
 from .state import kept, unchanged
+from .threads import carrying, forward_level
 from .unrecorded import custom_nodes, transposed
-
-# torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
-_forward_mode = threading.RLock()
 
 _DETACH, _REQUIRE, _IS_INFERENCE = torch.Tensor.detach, torch.Tensor.requires_grad_, torch.Tensor.is_inference
 _GRAD_FN = attrgetter("grad_fn")
@@ -214,7 +211,7 @@ class TorchBackend(Backend):
 
     def _pushed(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         given = (*leaves, *tangents, *function.given)  # not the copies below, which are in the graph of a parameter
-        with _forward_mode, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
+        with forward_level, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
             leaves = _copies(leaves)
             tangents = moving([tangent.clone() for tangent in tangents], leaves)
             taken = forward(as_in_reverse(function, leaves), bool(RUNNING) or self._keeps(given))
@@ -260,7 +257,7 @@ class TorchBackend(Backend):
         inside = peek() is not None
         # Random numbers are the same for every tangent, as they must be.
         batched: Any = torch.func.vmap(push, out_dims=0 if inside else (None, 0, None), randomness="same")  # type: ignore[arg-type]
-        with _forward_mode:
+        with forward_level:
             outputs, tangents, aux = batched(*stacks)
         if inside:
             outputs, aux = tuple([output[0] for output in outputs]), aux.map(lambda array: array[0])
@@ -290,7 +287,7 @@ class TorchBackend(Backend):
         def vectorized(*arrays: Any) -> Any:
             count = next(len(array) for array, stacked in zip(arrays, each) if stacked)
             at_once = torch.func.vmap(compute, in_dims=axes, randomness=randomness, chunk_size=chunk if chunk < count else None)
-            with unchanged():
+            with carrying, unchanged():
                 results = at_once(*arrays)
             if peek() is not None or self._keeps(arrays, filter(torch.is_tensor, tree_leaves(results))):
                 return results
@@ -392,7 +389,7 @@ def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
         nodes.extend(custom_nodes(outputs, inputs))
         return outputs, aux
 
-    with torch.enable_grad(), Guard():
+    with torch.enable_grad(), carrying, Guard():
         pulled: Any = torch.func.vjp(seen, *leaves, has_aux=True)
     outputs, pull, aux = pulled
     if not is_forward_enabled():  # inside no_grad, in f of a call in forward mode

@@ -38,13 +38,7 @@ def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
 
     recorded: whether its computation stays in a graph, through which torch will differentiate.
     """
-    inside = is_forward()
-    if not inside and in_dual_level():
-        raise BackendError(
-            "AutoTorch(mode='forward') inside torch.autograd.forward_ad.dual_level: torch has one such level at a time. Use "
-            "AutoTorch(), or take the outer derivative with torch.func.jvp."
-        )
-    if not (inside or recorded):
+    if not (recorded or is_forward()):
         return function
 
     def watched(*leaves: Any) -> Any:
@@ -149,7 +143,11 @@ _WIDE = dict.fromkeys((torch.float32, torch.float16, torch.bfloat16), torch.floa
 class _AsInReverse(TorchFunctionMode):
     def __init__(self, narrow: bool):
         super().__init__()
-        self.narrow, self.constant = narrow, False
+        self.narrow = narrow
+
+    def __enter__(self) -> Any:
+        self.constant = False
+        return super().__enter__()  # type: ignore[no-untyped-call]
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is set_grad_enabled:

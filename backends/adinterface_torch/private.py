@@ -51,6 +51,8 @@ temporarily_clear_interpreter_stack = _private(_STACK, "temporarily_clear_interp
 temporarily_restore_interpreter_stack = _private(_STACK, "temporarily_restore_interpreter_stack")
 register_pytree_node = _private(_TREES, "register_pytree_node")
 tree_leaves = _private(_TREES, "tree_leaves")
+#: The `TorchFunctionMode`s at work in this thread.
+function_modes: Callable[[], list[Any]] = _private("torch.overrides", "_get_current_function_mode_stack")
 tree_map_only = _private(_TREES, "tree_map_only")
 
 # The transformations of `torch.func` that are at work, and the tensors in them. ---------------------------------------
@@ -82,6 +84,15 @@ if not hasattr(forward_ad, "_current_level"):
 set_forward_enabled: Callable[[bool], Any] = _private("torch.autograd.forward_ad", "_set_fwd_grad_enabled")
 set_forward: Callable[[bool], None] = _private("torch._C", "_set_fwd_grad_enabled")
 is_forward_enabled: Callable[[], bool] = _private("torch._C", "_is_fwd_grad_enabled")
+
+
+def nest_forward(by: int) -> None:
+    """Change how many derivatives of forward mode torch takes for nested: only the first one begins and ends the level."""
+    transforms = importlib.import_module("torch._functorch.eager_transforms")
+    if not hasattr(transforms, "JVP_NESTING"):
+        _Missing("torch._functorch.eager_transforms.JVP_NESTING")()
+    transforms.JVP_NESTING += by
+
 
 # Faster private functions, where the public one takes longer than a small f. ------------------------------------------
 

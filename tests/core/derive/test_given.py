@@ -2,15 +2,20 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
+from queue import SimpleQueue
+from threading import Thread
 
 import numpy as np
 import pytest
 import scipy.optimize
 import torch
 from backends_table import ENGINES, assert_numbers, each_backend, each_engine, rtol_of
+from torch.autograd import forward_ad
 
 from adinterface import (
     AutoTorch,
+    BackendError,
     Constant,
     ConversionError,
     Each,
@@ -301,9 +306,109 @@ def test_another_thread_that_records_does_not_change_results():
         thread.join()
 
 
-def test_a_tensor_of_forward_mode_in_another_thread_is_refused():
+def by_thread_pool(compute):
+    with ThreadPool(1) as pool:
+        return pool.apply_async(compute).get()
+
+
+WAITING, WAITING_TOO = ThreadPoolExecutor(1), ThreadPool(1)
+in_a_pool_of_before = lambda compute: WAITING.submit(compute).result()
+in_a_thread_pool_of_before = lambda compute: WAITING_TOO.map(lambda _: compute(), [0])[0]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def ending():
+    WAITING.submit(int).result()
+    yield
+    WAITING.shutdown()
+    WAITING_TOO.terminate()
+
+
+@pytest.mark.parametrize(
+    "elsewhere", [in_thread, in_pool, by_thread_pool, in_a_pool_of_before, in_a_thread_pool_of_before], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize("chunk_size", [None, 1])
+def test_a_thread_that_f_starts_is_in_the_transformations_of_f(elsewhere, chunk_size):
+    forward, x, ones = AutoTorch(mode="forward", chunk_size=chunk_size), torch.tensor(X), torch.ones(3, dtype=torch.float64)
+    host = rule(host=True)(lambda x: x**3)
+    host.pullback(lambda c, value, x: 3 * x**2 * c)
+    cubes = {
+        "arithmetic": lambda y: y**3,
+        "reverse": lambda y: gradient(lambda z: total(z**4) / 4, AutoTorch(), y)[0],
+        "forward": lambda y: gradient(lambda z: total(z**4) / 4, forward, y)[0],
+        "captured": lambda y: gradient(lambda z: total(z * y**3), forward, ones)[0],
+        "hvp": lambda y: hvp(lambda z: total(z**3) / 6, forward, y, y) * y,
+        "host": host,
+        "no grad": lambda y: 3 * torch.no_grad()(lambda: y**2)() * y,
+    }
+    for name, cube in cubes.items():
+        f = lambda y, cube=cube: elsewhere(lambda: cube(y)) + y
+        slope = np.diag(3 * X**2 + 1)
+        assert_numbers(jacobian(f, forward, x)[0], slope, path=name)
+        assert_numbers(linearize(f, forward, x).push(ones), slope.diagonal(), path=name)
+    assert_numbers(hessian(lambda y: total(elsewhere(lambda: y**3)), forward, x), np.diag(6 * X))
+    each = Each(x[None])
+    assert_numbers(batched(gradient, lambda y: total(elsewhere(lambda: y**3)), AutoTorch(), each)[0][0], 3 * X**2)
+
+
+def test_threads_take_forward_derivatives_at_the_same_time():
+    forward, meeting = AutoTorch(mode="forward"), threading.Barrier(3)
+
+    def cube(x):
+        meeting.wait(30)
+        return x**3
+
+    def sum_of_three(x):
+        with ThreadPoolExecutor(3) as pool:
+            return sum(pool.map(lambda k: k * derivative(cube, forward, x), range(3)))
+
+    assert derivative(sum_of_three, forward, 2.0) == 36.0
+    with ThreadPoolExecutor(3) as pool:
+        assert [*pool.map(lambda k: derivative(cube, forward, k), [1.0, 2.0, 3.0])] == [3.0, 12.0, 27.0]
+    assert forward_ad._current_level == -1
+    torch.func.jvp(torch.sin, (torch.ones(1),), (torch.ones(1),))
+
+
+def test_nothing_is_left_of_what_takes_threads_along():
+    before = Thread.start, ThreadPoolExecutor.submit, ThreadPool.imap, {**vars(ThreadPool)}
+    threads = []
+
     def f(x):
-        return in_pool(lambda: derivative(lambda y: y**3, ENGINES["torch"], x))
+        threads.append(Thread(target=torch.sin, args=(x,)))
+        threads[0].start()
+        threads[0].join()
+        raise ValueError("of f")
+
+    with pytest.raises(ValueError, match="of f"):
+        derivative(f, AutoTorch(mode="forward"), 2.0)
+    assert "run" not in vars(threads[0])
+    assert before == (Thread.start, ThreadPoolExecutor.submit, ThreadPool.imap, {**vars(ThreadPool)})
+
+
+def test_what_torch_gets_wrong_is_refused_in_a_thread_too():
+    forward, norm = AutoTorch(mode="forward"), torch.nn.LayerNorm(3, dtype=torch.float64)
+    f = lambda x: gradient(lambda z: in_pool(lambda: total(norm(z) ** 2)), forward, x)[0]
+    with pytest.raises(BackendError, match=r"^f calls layer_norm of torch inside a derivative of a forward derivative"):
+        jacobian(f, forward, X)
+
+
+def test_a_tensor_of_forward_mode_in_a_thread_that_is_not_reached_is_refused():
+    asked, answered = SimpleQueue(), SimpleQueue()
+
+    def work():
+        try:
+            answered.put(asked.get(timeout=30)())
+        except ConversionError as error:
+            answered.put(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+
+    def f(x):
+        asked.put(lambda: derivative(lambda y: y**3, ENGINES["torch"], x))
+        result = answered.get(timeout=30)
+        thread.join()
+        raise result
 
     with pytest.raises(ConversionError) as caught:
         derivative(f, AutoTorch(mode="forward"), torch.tensor(2.0))

@@ -24,7 +24,8 @@ from adinterface.core.contract.errors import ConversionError
 
 from .distributed import exchanges
 from .pickling import is_marked
-from .private import is_wrapped, make_subclass
+from .private import is_wrapped, make_subclass, tree_leaves
+from .unrecorded import nodes_behind
 
 
 class NoHooks(OrderedDict[Any, Any]):
@@ -191,6 +192,9 @@ class _Copier:
         """A copy of a buffer. A private one stays in the graph of an outer derivative; a gradient is in none."""
         if type(buffer) is torch.Tensor and not buffer.requires_grad and not buffer.__dict__:
             return buffer.clone()
+        if self.private and buffer.grad_fn is not None and self.leads(buffer):
+            self.place = f"A buffer of {type(self.module).__name__}"
+            raise self.refusal(buffer)
         new = buffer.clone() if self.private else buffer.detach().clone()
         if isinstance(buffer, nn.Parameter):
             new = nn.Parameter(new.detach(), requires_grad=buffer.requires_grad)
@@ -289,7 +293,11 @@ class _Private(_Copier):
         base: Any = x._base
         new = None if base is None else self.memo.get(id(base))
         if new is None or (base.requires_grad and not x.requires_grad):
-            return x
+            if x.grad_fn is None or not self.leads(x):
+                return x
+            old = _Old()
+            old.refusal = self.refusal(x)
+            return old
         if (new.shape, new.stride(), new.dtype) != (base.shape, base.stride(), x.dtype):
             raise self.refusal(x)
         offset = x.storage_offset() - base.storage_offset() + new.storage_offset()
@@ -305,22 +313,45 @@ class _Private(_Copier):
         )
 
 
+class _Old(torch.Tensor):
+    """In a private copy, in place of what was computed from a parameter: the module may replace it, but not use it."""
+
+    refusal: ConversionError
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise next(x for x in tree_leaves((args, kwargs)) if isinstance(x, _Old)).refusal
+
+    def refused(self, *others: Any) -> Any:
+        raise self.refusal
+
+
+for _name in ("add", "sub", "mul", "truediv", "pow", "matmul"):  # of which torch turns a TypeError into one of its own
+    setattr(_Old, f"__{_name}__", _Old.refused)
+    setattr(_Old, f"__r{_name}__", _Old.refused)
+
+
 def _referents(values: list[Any]) -> list[Any]:
-    """What objects refer to, as the garbage collector knows it; of a function, all but its globals."""
+    """What objects refer to, as the garbage collector knows it; of a function, all but its globals.
+
+    Of a tensor, what it was computed from.
+    """
     special = {kind for kind in {*map(type, values)} if issubclass(kind, _SPECIAL)}
     found = gc.get_referents(*[value for value in values if type(value) not in special])
+    computed: list[torch.Tensor] = []
     for value in [value for value in values if type(value) in special]:
         kind = type(value)
         if kind is FunctionType:
             found += value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__
         elif issubclass(kind, torch.Tensor):
             found.append(value._base)
+            computed += [value] if value.grad_fn is not None else []
         elif issubclass(kind, ref):  # the object itself, not what it holds: schedulers refer to optimizers so
             found += [target for target in [value()] if isinstance(target, (nn.Module, torch.Tensor, MethodType))]
         elif kind in ProxyTypes:
             with suppress(ReferenceError):  # it is dead
                 found.append(value.__init__.__self__)
-    return found
+    return found + [node.variable for node in nodes_behind(computed) if hasattr(node, "variable")]
 
 
 def _changed(module: nn.Module) -> ConversionError:

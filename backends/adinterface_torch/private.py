@@ -88,7 +88,7 @@ is_forward_enabled: Callable[[], bool] = _private("torch._C", "_is_fwd_grad_enab
 
 def nest_forward(by: int) -> None:
     """Change how many derivatives of forward mode torch takes for nested: only the first one begins and ends the level."""
-    transforms = importlib.import_module("torch._functorch.eager_transforms")
+    transforms: Any = importlib.import_module("torch._functorch.eager_transforms")
     if not hasattr(transforms, "JVP_NESTING"):
         _Missing("torch._functorch.eager_transforms.JVP_NESTING")()
     transforms.JVP_NESTING += by

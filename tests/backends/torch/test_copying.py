@@ -1,5 +1,6 @@
 """What modules hold besides parameters: a gradient shares it, and a private copy leads to its own values or is refused."""
 
+import copy
 import functools
 import re
 import threading
@@ -368,6 +369,59 @@ def test_what_cannot_be_made_to_lead_to_a_private_copy_is_refused_by_name(name, 
     (found,) = gradient(call, AutoTorch(), module)
     assert found.fn is module.fn or name == "a weak proxy"
     torch.testing.assert_close(found.w.data, 2 * module.w.data * X)
+
+
+def _buffer(module):
+    module.register_buffer("scale", module.w * 2)
+    return {}
+
+
+COMPUTED = {
+    "a factor on the left": (lambda m: {"scale": m.w * 2}, lambda m, x: (m.scale * x).sum()),
+    "a factor on the right": (lambda m: {"scale": m.w * 2}, lambda m, x: (x * m.scale).sum()),
+    "an argument": (lambda m: {"scale": [m.w * 2]}, lambda m, x: torch.stack([x, m.scale[0]]).sum()),
+    "in an object": (lambda m: {"scale": types.SimpleNamespace(w=m.w * 2)}, lambda m, x: (m.scale.w * x).sum()),
+    "captured": (lambda m: (lambda w: {"scale": lambda x: w * x})(m.w * 2), lambda m, x: m.scale(x).sum()),
+    "a buffer": (_buffer, lambda m, x: (m.scale * x).sum()),
+}
+
+
+@each_way
+@pytest.mark.parametrize("name", COMPUTED)
+def test_what_was_computed_from_a_parameter_is_refused_where_a_private_copy_uses_it(name, way):
+    message = r"^(Plain\.scale|A buffer of Plain) is or holds a \w+ that refers to a parameter of the module\. In a copy of"
+    if name == "a buffer" and way is WAYS["mapped"]:
+        pytest.skip("tree.map is no call")
+    with pytest.raises(ConversionError, match=message):
+        way(Plain(*COMPUTED[name]))
+    assert gradient(call, AutoTorch(), Plain(*COMPUTED[name]))[0].w.any()
+
+
+@each_way
+def test_what_was_computed_from_a_parameter_may_be_replaced_or_left_alone(way):
+    def computing(m, x):
+        m.scale = m.w * 2
+        return (m.scale * x).sum() + m.square(x)
+
+    module = Plain(
+        lambda m: {"scale": m.w * 2, "unused": [m.w * 3], "of_another": torch.ones(1, requires_grad=True) * 2}, computing
+    )
+    (expected,) = gradient(call, AutoTorch(), module)
+    torch.testing.assert_close(flat(way(module)), flat(expected), rtol=1e-5, atol=1e-5)
+
+
+def test_a_buffer_that_is_a_leaf_of_an_outer_call_keeps_no_mark():
+    module, kept = Plain(), []
+    module.register_buffer("scale", None)
+
+    def f(x):
+        module.scale = x
+        kept.extend(gradient(lambda m: (m.w * m.scale).sum(), AutoTorch(), module))
+        module.scale = None
+        return kept[0].w.sum()
+
+    torch.testing.assert_close(gradient(f, AutoTorch(), X)[0], torch.ones(2, dtype=torch.float64))
+    torch.testing.assert_close(copy.deepcopy(kept[0].scale), X)
 
 
 def test_a_hook_that_closes_over_the_module_is_refused_in_a_private_copy_alone():

@@ -454,6 +454,10 @@ def test_a_factor_is_a_number(array, scaled):
         )
         with pytest.raises(TreeError, match=seen):
             scaled(factor, x)
+    for factor in (2**70, np.array(2**70), np.uint64(2**63)):
+        assert float(scaled(factor, x)["w"][0, 0]) == pytest.approx(float(factor), rel=1e-6)
+    with pytest.raises(TreeError, match=r"the factor has 1,329 bits, too many for a float\.$"):
+        scaled(10**400, x)
     with pytest.raises(TreeError, match="the factor must be a number or a 0-d array, but has type str"):
         scaled("2", x)
     message = r"the factor is complex, but the leaf \['w'\] is real\. Nothing is narrowed: make the leaf complex\.$"

@@ -114,7 +114,10 @@ class NativeMatch(Matcher):
         elif shape != expected:
             raise TreeError(f"{path} must have shape {expected}, not {shape}.")
         self._check_dtype(library.dtype(array), handler, given, path, numbers)
-        return self.converted(array, given, path)
+        try:
+            return self.converted(array, given, path)
+        except OverflowError:
+            raise TreeError(f"{path} has an integer that is too large for dtype {library.dtype(array)}.") from None
 
     def converted(self, array: Any, given: Any, path: str = "a tangent") -> Any:
         """A user's array, already checked, converted to the library of this native array."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import is_dataclass
 from typing import Any, Literal
 
@@ -258,6 +259,16 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
             f"{operator}: f must return a real scalar, but returned {describe(value)}. Return a float; counts and tests "
             f"have no derivative."
         )
+
+
+@contextmanager
+def noting(plan: Plan) -> Iterator[None]:
+    """Adds notes to an error that the engine raises."""
+    try:
+        yield
+    except RuntimeError as error:
+        annotate(plan, error)
+        raise
 
 
 def annotate(plan: Plan, error: Exception) -> None:

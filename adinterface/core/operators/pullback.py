@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, NoReturn, 
 from .. import derive
 from ..call.call import Call
 from ..call.cotangents import NativeMatch, native_tangents
-from ..call.output import Function
+from ..call.output import Function, noting
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Linearized, Pullback
 from ..contract.errors import BackendError
@@ -109,7 +109,7 @@ class Back(_Map, Generic[Gradients_co]):
             seeds = match.finish()
             for seed in seeds:
                 call.take(seed)
-            with estimating() as result:
+            with estimating() as result, noting(call.plan):
                 gradients = back(seeds)
             call.warn_imprecise(result)
             return call.blocks(gradients) if stacked else call.gradients(gradients)
@@ -142,7 +142,7 @@ class Push(_Map, Generic[Value_co]):
         call = self._call.again()
         with call.scope():
             native = native_tangents(call, tangents, stacked)
-            with estimating() as result:
+            with estimating() as result, noting(call.plan):
                 pushed = push(native)
             call.warn_imprecise(result)
             return call.tangent(self._linear.aux.form.structure, pushed)

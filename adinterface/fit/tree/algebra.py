@@ -244,9 +244,13 @@ def checked_factor(name: str, factor: Any, structure: Structure, found: Sequence
             if leaf.differentiated and not is_complex(leaf.value):
                 path = leaf_path(structure, n) or "itself"
                 raise TreeError(f"{name} is complex, but the leaf {path} is real. Nothing is narrowed: make the leaf complex.")
-    if type(factor) is int and factor.bit_length() > 63:  # which engines do not take
-        return float(factor)
-    return factor.item() if library is NUMPY else factor
+    number = factor.item() if library is NUMPY else factor
+    if type(number) is not int or number.bit_length() <= 63:
+        return number
+    try:
+        return float(number)  # engines do not take the int
+    except OverflowError:
+        raise TreeError(f"{name} has {number.bit_length():,} bits, too many for a float.") from None
 
 
 def in_one_library(x: Any, y: Any) -> tuple[Any, Any]:

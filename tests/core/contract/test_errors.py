@@ -44,6 +44,7 @@ from adinterface import (
     OutputError,
     PrecisionError,
     SecondOrder,
+    TreeError,
     array_namespace,
     check_gradient,
     compare,
@@ -51,6 +52,7 @@ from adinterface import (
     gradient,
     hvp,
     jacobian,
+    linearize,
     numpy_function,
     prepare,
     pullback,
@@ -729,6 +731,41 @@ def test_an_integer_argument_of_any_size_is_a_float_or_an_error_that_names_it(ba
         ):
             call(10**400)
     assert gradient(lambda n, x: x * (n // 10**400), backend, Constant(10**400), 2.0) == (None, pytest.approx(1.0))
+
+
+@each_backend
+def test_a_direction_that_is_too_large_for_a_float_is_an_error_that_names_it(backend):
+    cube = lambda x: x**3
+    for path, call in {
+        "tangents[0]": lambda n: pushforward(cube, backend, (2.0,), (n,)).tangent,
+        "cotangent": lambda n: pullback(cube, backend, 2.0).back(n)[0],
+        "v": lambda n: hvp(cube, backend, 2.0, n),
+    }.items():
+        assert call(2**70) == pytest.approx(12.0 * 2**70, rel=1e-5)
+        with raises(TreeError, f"{path} has an integer that is too large for dtype float64."):
+            call(10**400)
+
+
+def test_errors_of_back_and_push_have_the_notes_of_the_call():
+    class Squared(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x**2
+
+        @staticmethod
+        def backward(ctx, cotangent):
+            return torch.from_numpy(2 * cotangent.numpy())
+
+    def f(x):
+        return torch.from_numpy(x.numpy() ** 2) if torch._C._functorch.is_functorch_wrapped_tensor(x) else x**2
+
+    for call in (
+        lambda: pullback(Squared.apply, ENGINES["torch"], X).back.stacked(np.eye(len(X))),
+        lambda: linearize(f, AutoTorch(mode="forward"), X).push(X),
+    ):
+        with pytest.raises(RuntimeError) as caught:
+            call()
+        assert notes_of(caught.value) == [_CALLED["torch"]]
 
 
 @pytest.mark.parametrize("engine", ["jax", "torch"])

@@ -192,9 +192,6 @@ class _Copier:
         """A copy of a buffer. A private one stays in the graph of an outer derivative; a gradient is in none."""
         if type(buffer) is torch.Tensor and not buffer.requires_grad and not buffer.__dict__:
             return buffer.clone()
-        if self.private and buffer.grad_fn is not None and self.leads(buffer):
-            self.place = f"A buffer of {type(self.module).__name__}"
-            raise self.refusal(buffer)
         new = buffer.clone() if self.private else buffer.detach().clone()
         if isinstance(buffer, nn.Parameter):
             new = nn.Parameter(new.detach(), requires_grad=buffer.requires_grad)
@@ -263,6 +260,12 @@ class _Private(_Copier):
     shared = _PLAIN
     private = True
     kept = _HOOKS
+
+    def buffer(self, buffer: Any) -> Any:
+        if buffer.grad_fn is not None and self.leads(buffer):
+            self.place = f"A buffer of {type(self.module).__name__}"
+            raise self.refusal(buffer)
+        return super().buffer(buffer)
 
     def other(self, value: Any) -> Any:
         kind = type(value)

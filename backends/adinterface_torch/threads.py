@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from threading import Thread
 from typing import Any
 
@@ -33,65 +33,51 @@ from .private import (
 
 
 class _Held:
-    """A state of the process that calls of all threads hold together: the first one puts it there, the last one removes it."""
+    """A scope that calls of all threads hold together: the first one enters it, the last one leaves it."""
 
-    def __init__(self) -> None:
-        self.lock, self.count = threading.Lock(), 0
+    def __init__(self, scope: Callable[[], AbstractContextManager[None]]):
+        self.scope, self.lock, self.count = scope, threading.Lock(), 0
 
     def __enter__(self) -> None:
         with self.lock:
             if not self.count:
-                self.put()
+                self.entered = self.scope()
+                self.entered.__enter__()
             self.count += 1
 
     def __exit__(self, *raised: object) -> None:
         with self.lock:
             self.count -= 1
             if not self.count:
-                self.remove()
-
-    def put(self) -> None:
-        raise NotImplementedError
-
-    def remove(self) -> None:
-        raise NotImplementedError
+                self.entered.__exit__(None, None, None)
 
 
-class _Carrying(_Held):
-    """The ways to threads, each the name of a method and its class, take the transformations along."""
+@_Held
+@contextmanager
+def carrying() -> Iterator[None]:
+    """The ways to threads take the transformations along."""
+    ways = [(cls, name, vars(cls).get(name), _carrying(cls, name)) for cls, name in _ways()]
+    for cls, name, _, ours in ways:
+        setattr(cls, name, ours)
+    yield
+    for cls, name, before, ours in ways:
+        if vars(cls).get(name) is ours:  # else other code has replaced it meanwhile, and calls it
+            delattr(cls, name) if before is None else setattr(cls, name, before)
 
-    def put(self) -> None:
-        self.ways = [(cls, name, vars(cls).get(name), _carrying(cls, name)) for cls, name in _ways()]
-        for cls, name, _, ours in self.ways:
-            setattr(cls, name, ours)
 
-    def remove(self) -> None:
-        for cls, name, before, ours in self.ways:
-            if vars(cls).get(name) is ours:  # else other code has replaced it meanwhile, and calls it
-                delattr(cls, name) if before is None else setattr(cls, name, before)
-
-
-class _ForwardLevel(_Held):
+@_Held
+@contextmanager
+def forward_level() -> Iterator[None]:
     """torch has one level of forward mode for the whole process, which would end with the first of several calls."""
-
-    def put(self) -> None:
-        if in_dual_level() and not is_forward():
-            raise BackendError(
-                "AutoTorch(mode='forward') inside torch.autograd.forward_ad.dual_level: torch has one such level at a time. "
-                "Use AutoTorch(), or take the outer derivative with torch.func.jvp."
-            )
-        nest_forward(1)
-        self.level = None if in_dual_level() else forward_ad.enter_dual_level()  # type: ignore[no-untyped-call]
-        carrying.__enter__()
-
-    def remove(self) -> None:
-        carrying.__exit__()
-        nest_forward(-1)
-        if self.level is not None:
-            forward_ad.exit_dual_level(level=self.level)  # type: ignore[no-untyped-call]
-
-
-carrying, forward_level = _Carrying(), _ForwardLevel()
+    if in_dual_level() and not is_forward():
+        raise BackendError(
+            "AutoTorch(mode='forward') inside torch.autograd.forward_ad.dual_level: torch has one such level at a time. Use "
+            "AutoTorch(), or take the outer derivative with torch.func.jvp."
+        )
+    nest_forward(1)
+    with carrying, nullcontext() if in_dual_level() else forward_ad.dual_level():
+        yield
+    nest_forward(-1)
 
 
 def _ways() -> Iterator[tuple[type, str]]:
@@ -104,7 +90,7 @@ def _ways() -> Iterator[tuple[type, str]]:
             yield ThreadPool, name
 
 
-#: Whether a pool is asked to run a function: a thread that it starts then outlives f, and takes nothing along.
+#: Has an attribute while a pool is asked to run a function: a thread that it starts then outlives f, and takes nothing along.
 _pooling = threading.local()
 
 

@@ -10,7 +10,7 @@ import torch
 
 from adinterface.core.contract.library import Generator
 
-from .private import peek, temporarily_clear_interpreter_stack
+from .private import temporarily_clear_interpreter_stack, transformations
 
 
 def generators() -> list[Generator]:
@@ -40,7 +40,7 @@ def _generator(read: Callable[[], Sequence[torch.Tensor]], write: Callable[[list
 
 def _plain() -> AbstractContextManager[Any]:
     """Outside of the transformations of `torch.func`, where tensors have no numbers."""
-    plain: AbstractContextManager[Any] = temporarily_clear_interpreter_stack() if peek() is not None else _NO_SCOPE
+    plain: AbstractContextManager[Any] = temporarily_clear_interpreter_stack() if transformations() else _NO_SCOPE
     return plain
 
 

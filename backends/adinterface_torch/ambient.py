@@ -24,6 +24,8 @@ class Ambient(threading.local):
     copies: list[tuple[torch.nn.Module, torch.nn.Module]] | None = None
     #: What looks for wrappers that exchange gradients: a `Watch` (`distributed`).
     watch: Any = None
+    #: Whether a pool is asked to run a function: a thread that it starts then outlives f, and takes nothing along (`threads`).
+    pooling = False
     #: The rule of which the value is computed: a `Called` (`captured`).
     called: Any = None
 

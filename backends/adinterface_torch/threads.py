@@ -21,6 +21,7 @@ from torch.autograd import forward_ad
 
 from adinterface.core.contract.errors import BackendError
 
+from .ambient import here
 from .nested_forward import is_forward
 from .private import (
     function_modes,
@@ -90,16 +91,12 @@ def _ways() -> Iterator[tuple[type, str]]:
             yield ThreadPool, name
 
 
-#: Has an attribute while a pool is asked to run a function: a thread that it starts then outlives f, and takes nothing along.
-_pooling = threading.local()
-
-
 def _carrying(cls: type, name: str) -> Callable[..., Any]:
     method: Callable[..., Any] = getattr(cls, name)
 
     @functools.wraps(method)
     def start(thread: Any) -> None:
-        if peek() is not None and not hasattr(_pooling, "on"):
+        if peek() is not None and not here.pooling:
             run = _inside(thread.run)
 
             def run_once() -> None:
@@ -111,13 +108,13 @@ def _carrying(cls: type, name: str) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def hand(pool: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if peek() is None or hasattr(_pooling, "on"):
+        if peek() is None or here.pooling:
             return method(pool, function, *args, **kwargs)
-        _pooling.on = True
+        here.pooling = True
         try:
             return method(pool, _inside(function), *args, **kwargs)
         finally:
-            del _pooling.on
+            here.pooling = False
 
     return start if cls is Thread else hand
 

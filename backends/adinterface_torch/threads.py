@@ -107,12 +107,14 @@ def _carrying(cls: type, name: str) -> Callable[..., Any]:
         method(thread)
 
     @functools.wraps(method)
-    def hand(pool: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def hand(pool: Any, /, *args: Any, **kwargs: Any) -> Any:
         if peek() is None or here.pooling:
-            return method(pool, function, *args, **kwargs)
+            return method(pool, *args, **kwargs)
         here.pooling = True
         try:
-            return method(pool, _inside(function), *args, **kwargs)
+            if not args:  # a ThreadPool takes the function by its name, too
+                return method(pool, **{name: _inside(x) if name == "func" else x for name, x in kwargs.items()})
+            return method(pool, _inside(args[0]), *args[1:], **kwargs)
         finally:
             here.pooling = False
 

@@ -308,7 +308,7 @@ def test_another_thread_that_records_does_not_change_results():
 
 def by_thread_pool(compute):
     with ThreadPool(1) as pool:
-        return pool.apply_async(compute).get()
+        return pool.apply_async(func=compute).get()
 
 
 WAITING, WAITING_TOO = ThreadPoolExecutor(1), ThreadPool(1)

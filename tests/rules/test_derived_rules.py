@@ -19,7 +19,9 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     Constant,
+    Each,
     array_namespace,
+    batched,
     gradient,
     hessian,
     jacobian,
@@ -27,6 +29,7 @@ from adinterface import (
     prepare,
     pushforward,
     rule,
+    second_derivative,
     value_and_gradient,
     value_and_jacobian,
 )
@@ -236,6 +239,48 @@ def test_derived_rules_inside_numpy_code(backend):
 
     a = np.array([0.1, 0.2])
     assert_tree(gradient(loss, backend, a)[0], np.sqrt(2.0) * np.exp(a / 2), 1e-9)
+
+
+def newton(g, x):
+    for _ in range(50):
+        x = x - g(x) * 1e-6 / (g(x + 1e-6) - g(x))
+    return x
+
+
+@each_engine
+def test_a_root_in_whose_equation_a_root_stands_to_third_order(backend):
+    """y^2 = sqrt(a y) is y = a^(1/3)."""
+
+    def nested(a):
+        return root(lambda y, a: y * y - root(lambda z, b: z * z - b, 1.0, a * y, solver=newton), 1.0, a, solver=newton)
+
+    def bent(a):
+        return second_derivative(nested, backend, a)
+
+    exact = -2 / 9 * 3.0 ** (-5 / 3)
+    assert_numbers(hessian(nested, backend, 3.0), exact, 1e-8)
+    assert_numbers(bent(3.0), exact, 1e-8)
+    assert_numbers(prepare(hessian, nested, backend, 2.0)(3.0), exact, 1e-8)
+    assert_numbers(gradient(bent, backend, 3.0)[0], 10 / 27 * 3.0 ** (-8 / 3), 1e-8)
+
+
+@each_engine
+def test_a_batch_in_the_equation_of_a_root(backend):
+    """y = 3 a, since the gradients of the sum of squares at a and a / 2 are 2 a and a."""
+
+    def equation(y, a):
+        batch = Each(array_namespace(a).stack([a, a / 2]))
+        slopes = batched(gradient, lambda t: array_namespace(t).sum(t * t), backend, batch)[0]
+        return y - slopes[0] - slopes[1]
+
+    def energy(x):
+        found = root(equation, np.zeros(2), x, solver=lambda g, y: y - g(y))
+        return array_namespace(found).sum(found * found * found)
+
+    assert_tree(gradient(energy, backend, A)[0], 81 * A**2, 1e-12)
+    assert_tree(hessian(energy, backend, A), np.diag(162 * A), 1e-12)
+    moved = pushforward(lambda x: gradient(energy, backend, x)[0], backend, (A,), (np.ones(2),)).tangent
+    assert_tree(moved, 162 * A, 1e-12)
 
 
 def test_what_is_no_function_is_refused():

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import tree
 from ..core.contract.ambient import now, within
 from ..core.contract.errors import RuleError
-from ..core.contract.library import NUMPY, PYTHON, Library, widest
+from ..core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from ..core.contract.rules import Arrays, Point
 from ..core.tree import Constant, Leaf, Node, Static, Structure, build_gradient, flatten
 from . import captured
@@ -221,7 +221,8 @@ class Application:
             structure = _standing(structure, self._stand_in)
         self._form = structure, tuple([leaf.differentiated for leaf in result])
         dtype = widest([self.library.dtype(x) for x in beside])
-        return tuple([np.asarray(leaf.value, dtype) if type(leaf.value) is float else leaf.value for leaf in result])
+        dtypes = {float: dtype, complex: complex_of(dtype)}
+        return tuple([np.asarray(x, dtypes[type(x)]) if type(x) in dtypes else x for x in [leaf.value for leaf in result]])
 
     def _native(self, leaf: Leaf, beside: Arrays) -> Any:
         library = self.library

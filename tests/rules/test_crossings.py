@@ -277,7 +277,7 @@ OTHERWISE_AT_ONES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", OTHERWISE_AT_ONES.values(), ids=SQUARED_IN_THE_PLANE)
+@pytest.mark.parametrize("case", OTHERWISE_AT_ONES.values(), ids=OTHERWISE_AT_ONES)
 @pytest.mark.parametrize("crosses", [False, True], ids=["rule", "crossing"])
 def test_compiled_jax_takes_nothing_but_numbers_from_a_run_at_ones(crosses, case):
     f, loss, words = case

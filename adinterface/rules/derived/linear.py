@@ -47,7 +47,7 @@ def _solve(b: Any, *args: Any, matvec: Any, solver: Any, transposed: Any) -> Any
 
 @_solve.pullback
 def _back(cotangent: Any, value: Any, b: Any, *args: Any, matvec: Any, solver: Any, transposed: Any) -> tuple[Any, ...]:
-    other = transposed or _Transposed(matvec)
+    other = transposed or _transposed(matvec)
     # The adjoint is the conjugate of the transpose.
     weights = conj(_solve(conj(cotangent), *args, matvec=other, solver=solver, transposed=matvec))
     if not any(map(has_derivative, args)):
@@ -69,24 +69,23 @@ def _push(tangents: Any, value: Any, b: Any, *args: Any, matvec: Any, solver: An
 _solve._definition.name = "linear_solve"
 
 
-class _Transposed:
+def _transposed(matvec: Callable[..., Any]) -> Callable[..., Any]:
     """The product with the transpose of a matrix that is given by its products."""
 
-    def __init__(self, matvec: Callable[..., Any]):
-        self.matvec = matvec
-
-    def __call__(self, x: Any, *args: Any) -> Any:
+    def other(x: Any, *args: Any) -> Any:
         xp = array_namespace(x, *[arg for arg in args if hasattr(arg, "shape")])
         count = math.prod(x.shape)
         units, flat = xp.eye(count, dtype=x.dtype), xp.reshape(x, (count,))
 
         def product(factor: Any) -> Any:
             """The product of x with each column of the matrix, times a factor."""
-            columns = [self.matvec(xp.reshape(units[n] * factor, x.shape), *args) for n in range(count)]
+            columns = [matvec(xp.reshape(units[n] * factor, x.shape), *args) for n in range(count)]
             return xp.stack([xp.reshape(column, (count,)) for column in columns]) @ flat
 
         result = xp.real(product(1)) - 1j * xp.real(product(1j)) if is_complex(x) else product(1)
         return xp.reshape(result, x.shape)
+
+    return other
 
 
 __all__ = ["linear_solve"]

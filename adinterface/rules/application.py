@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,12 @@ import numpy as np
 from ..core import tree
 from ..core.contract.ambient import now, within
 from ..core.contract.errors import RuleError
-from ..core.contract.library import NUMPY, PYTHON, Library, widest
+from ..core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from ..core.contract.rules import Arrays, Point
 from ..core.tree import Constant, Leaf, Node, Static, Structure, build_gradient, flatten
 from . import captured
 from .definition import Definition
-from .matching import RuleMatch, zeros_like
+from .matching import HostMatch, RuleMatch, zeros_like
 
 #: Where the value of a place in the arguments comes from.
 _LEAF, _CARRIED, _CONSTANT, _STATIC = range(4)
@@ -36,20 +36,22 @@ def apply(rule: Definition, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
     words = {name: flatten(Constant(value), leaves, lambda: "a keyword") for name, value in keywords.items()}
     library = _library_of(rule, leaves)
     if library is None:
-        stand_in = None if rule.host is False else next(filter(None, map(_stand_in, (*structures, *words.values()))), None)
-        return rule.f(*args, **keywords) if stand_in is None else _on_plain_arrays(rule, structures, words, leaves, stand_in)
+        return rule.f(*args, **keywords) if rule.host is False else _on_plain_arrays(rule, structures, words, leaves)
     application = Application(rule, library, structures, words, leaves, count)
     outputs, aux = library.custom(application, *application.taken())
     return application.result(outputs, aux)
 
 
 def _on_plain_arrays(
-    rule: Definition, structures: Sequence[Structure], words: dict[str, Structure], leaves: Sequence[Leaf], stand_in: Node
+    rule: Definition, structures: Sequence[Structure], words: dict[str, Structure], leaves: Sequence[Leaf]
 ) -> Any:
-    """The value of a host function on the NumPy arrays inside wrappers; its arrays are wrapped again."""
-    values = iter([leaf.value for leaf in leaves])
+    """The value of a host function on copies of NumPy arrays; if they were in wrappers, its arrays are wrapped again."""
+    values = iter([_writable(leaf.value) if isinstance(leaf.value, np.ndarray) else leaf.value for leaf in leaves])
     args = [_plain(structure).build(values) for structure in structures]
     result = rule.f(*args, **{name: _plain(structure).build(values) for name, structure in words.items()})
+    stand_in = next(filter(None, map(_stand_in, (*structures, *words.values()))), None)
+    if stand_in is None:
+        return result
     computed: list[Leaf] = []
     structure = flatten(result, computed, lambda: f"the value of {rule.name}")
     return _standing(structure, stand_in).build(iter([leaf.value for leaf in computed]))
@@ -198,30 +200,42 @@ class Application:
         """As `value`, of code that runs outside of the engine's traces."""
         library, rule, count = self.library, self._rule, len(leaves)
         beside = (*leaves, *carried)
+        dtype = widest([library.dtype(x) for x in beside])
+        dtypes = {float: dtype, complex: complex_of(dtype)}
+        first: list[Structure] = []
 
-        def outside(*arrays: Any) -> Arrays:
-            return self._numbers(rule.f, arrays if rule.outside else [_numpy(x) for x in arrays], count, beside)
+        def numbers(f: Callable[..., Any], given: Iterable[Any]) -> Arrays:
+            """f's value for arrays outside of a trace, flat, in the structure of the first such value."""
+            arrays = tuple(given)
+            args, words = self._arguments(arrays[:count], arrays[count:], plain=not rule.outside)
+            value = f(*args, **words) if rule.outside else captured.on_numbers(self.name, f, *args, **words)
+            if first:
+                found = HostMatch(self.name).leaves(first[0], value)
+            else:
+                result: list[Leaf] = []
+                structure = flatten(value, result, lambda: f"the value of {self.name}")
+                first.append(structure)
+                self._form = (
+                    structure if self._stand_in is None else _standing(structure, self._stand_in),
+                    tuple([leaf.differentiated for leaf in result]),
+                )
+                found = [leaf.value for leaf in result]
+                outside.fixes = structure.fold(_is_fixed, lambda node, fixed: any(fixed))
+            return tuple([np.asarray(x, dtypes[type(x)]) if type(x) in dtypes else x for x in found])
+
+        def called(*arrays: Any) -> Arrays:
+            return numbers(rule.f, map(_writable if rule.outside else _numpy, arrays))
 
         def example() -> Arrays:
             ones = [np.ones(library.shape(x), library.dtype(x)) for x in beside]
-            return self._numbers(rule.host if callable(rule.host) else rule.f, ones, count, beside)
+            return numbers(rule.host if callable(rule.host) else rule.f, ones)
 
+        outside: Any = called
+        outside.__name__ = self.name
         result = library.outside(outside, beside, example)
         assert self._form is not None
         places = self._form[1]
         return tuple([x for x, out in zip(result, places) if out]), tuple([x for x, out in zip(result, places) if not out])
-
-    def _numbers(self, f: Callable[..., Any], arrays: Sequence[Any], count: int, beside: Arrays) -> Arrays:
-        """f's value for arrays outside of a trace, flat; its structure is recorded."""
-        args, words = self._arguments(tuple(arrays[:count]), tuple(arrays[count:]), plain=not self._rule.outside)
-        result: list[Leaf] = []
-        value = f(*args, **words) if self._rule.outside else captured.on_numbers(self.name, f, *args, **words)
-        structure = flatten(value, result, lambda: f"the value of {self.name}")
-        if self._stand_in is not None:
-            structure = _standing(structure, self._stand_in)
-        self._form = structure, tuple([leaf.differentiated for leaf in result])
-        dtype = widest([self.library.dtype(x) for x in beside])
-        return tuple([np.asarray(leaf.value, dtype) if type(leaf.value) is float else leaf.value for leaf in result])
 
     def _native(self, leaf: Leaf, beside: Arrays) -> Any:
         library = self.library
@@ -239,7 +253,7 @@ class Application:
     def _pull(self, cotangents: Arrays, point: Point) -> Arrays:
         args, words = self._arguments(point.leaves, point.carried)
         assert self._form is not None
-        structure = self._form[0]
+        structure, cotangents = self._form[0], self._own(cotangents)
         cotangent = cotangents[0] if structure is tree.DIFFERENTIATED else build_gradient(structure, iter(cotangents))
         given = self._derivative(self._rule.back, cotangent, point, args, words)
         match = RuleMatch(self.library, self.name, "pullback", self._expected(point))
@@ -251,11 +265,15 @@ class Application:
 
     def _push(self, tangents: Arrays, point: Point) -> Arrays:
         args, words = self._arguments(point.leaves, point.carried)
-        given = self._derivative(self._rule.push, self._tangents(tangents), point, args, words)
+        given = self._derivative(self._rule.push, self._tangents(self._own(tangents)), point, args, words)
         assert self._form is not None
         match = RuleMatch(self.library, self.name, "pushforward", iter(point.outputs))
         match.read(self._form[0], given, "value")
         return tuple(match.arrays)
+
+    def _own(self, moved: Arrays) -> Arrays:
+        """Copies, as the author may write into them: the engine's own arrays may be others' cotangents too, or the caller's."""
+        return tuple([x * 1 for x in moved]) if self.library.mutable else moved
 
     def _derivative(self, function: Any, moved: Any, point: Point, args: Sequence[Any], words: dict[str, Any]) -> Any:
         """The result of the author's derivative for a cotangent, or for tangents."""
@@ -301,11 +319,22 @@ class Application:
         )
 
 
-def _numpy(x: Any) -> Any:
-    """A NumPy array that user code may write into."""
+def _writable(x: Any) -> Any:
+    """A copy of an array without a trace, which user code may write into."""
     library = tree.handler_of(x)
     assert isinstance(library, Library)
-    return x if library is NUMPY else np.array(library.to_numpy(x))
+    return library.asarray(x, like=x, copy=True) if library.mutable else x
+
+
+def _numpy(x: Any) -> Any:
+    """As `_writable`, of NumPy."""
+    library = tree.handler_of(x)
+    assert isinstance(library, Library)
+    return np.array(library.to_numpy(x))
+
+
+def _is_fixed(place: Any) -> bool:
+    return isinstance(place, Static) and place.value is not None
 
 
 def _all_of(library: Library, found: Sequence[Leaf]) -> bool:

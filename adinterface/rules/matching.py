@@ -8,7 +8,7 @@ from typing import Any
 from ..core import tree
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, kind, width
-from ..core.tree import CONSTANT, DIFFERENTIATED, Matcher, Node, Structure, handler_of, stood_for
+from ..core.tree import CONSTANT, DIFFERENTIATED, Matcher, Node, Static, Structure, handler_of, stood_for, structure_key
 from .definition import Definition
 
 
@@ -126,6 +126,51 @@ class RuleMatch(Matcher):
         return library.asarray(library.foreign(given, handler), dtype=expected, like=like)
 
 
+class HostMatch(Matcher):
+    """The value of a host function, which must be like its first one: an engine compiles the call for that one."""
+
+    strict, optional = True, False
+
+    def __init__(self, name: str):
+        self.name: str = name
+
+    def leaves(self, structure: Structure, value: Any) -> list[Any]:
+        """The arrays and numbers of the value, in the order of the structure."""
+        result: list[Any] = []
+        for where, place, part in self.walk(structure, value, "its value"):
+            handler = handler_of(part, scan=False)
+            if isinstance(place, Static):
+                if structure_key(place) != structure_key(Static(part, "")):
+                    raise self._error(where, part, f"{place.value!r}" if _is_plain(place.value) else _class(place.value))
+            elif not isinstance(handler, Library) or type(part) is int:
+                raise self._error(where, part, "an array or a float")
+            else:
+                result.append(part)
+        return result
+
+    def _error(self, where: str, part: Any, first: str) -> RuleError:
+        seen = repr(part) if _is_plain(part) else _class(part)
+        return RuleError(
+            f"{self.name}: {where} is {seen}, and was {first} in its first run: at ones where JAX compiles, or in `like`, or "
+            f"for another entry of a batch. Only numbers in arrays and floats may change: return np.asarray(n), or leave it "
+            f"out. If ones are a special case, write @rule(host=like), or differentiate_with(like=like)."
+        )
+
+    def of_other_class(self, node: Node, other: Any, path: str) -> RuleError:
+        return self._error(path, other, f"a {node.cls.__name__}")
+
+    def of_other_keys(self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str) -> RuleError:
+        return self._error(path, other, f"a {node.cls.__name__} of {', '.join(keys)}")
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, str))
+
+
+def _class(value: Any) -> str:
+    return f"a {type(value).__name__}"
+
+
 def _owner(array: Any) -> Library:
     library = handler_of(array)
     assert isinstance(library, Library)
@@ -153,4 +198,4 @@ def _children(structure: Structure) -> int | None:
     return len(structure.children) if isinstance(structure, Node) and structure.cls is tuple else None
 
 
-__all__ = ["RuleMatch", "zeros_like"]
+__all__ = ["HostMatch", "RuleMatch", "zeros_like"]

@@ -26,7 +26,6 @@ def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /, *, host: boo
     host: as in `rule`; f runs on NumPy arrays. A ufunc, such as those of scipy.special, always does.
 
     Arguments are broadcast against each other. A complex function must be holomorphic.
-    Raises RuleError if the number of partial derivatives differs from that of the arguments.
     Raises RuleError if the number of partial derivatives is not that of the arguments.
 
     >>> import numpy as np
@@ -77,7 +76,7 @@ def from_partials(
             for i, (partial, arg) in enumerate(zip(row, args)):
                 if partial is not None and not isinstance(arg, (int, str)) and not _is_exact(arg):
                     anew = _conjugated(entry(k, i, value, args, keywords))
-                    term = like(product(seed, _conj(partial), anew), arg)
+                    term = like(product(seed, conj(partial), anew), arg)
                     totals[i] = term if totals[i] is None else totals[i] + term
         return tuple(totals)
 
@@ -111,7 +110,7 @@ def _shape(x: Any) -> tuple[int, ...]:
     return tuple(getattr(x, "shape", ()))
 
 
-def _is_complex(x: Any) -> bool:
+def is_complex(x: Any) -> bool:
     dtype = getattr(x, "dtype", None)
     return isinstance(x, complex) if dtype is None else "complex" in str(dtype)
 
@@ -121,12 +120,12 @@ def _is_exact(x: Any) -> bool:
     return hasattr(x, "dtype") and ("int" in str(x.dtype) or "bool" in str(x.dtype))
 
 
-def _conj(x: Any) -> Any:
-    return array_namespace(x).conj(x) if _is_complex(x) and hasattr(x, "dtype") else x.conjugate() if _is_complex(x) else x
+def conj(x: Any) -> Any:
+    return array_namespace(x).conj(x) if is_complex(x) and hasattr(x, "dtype") else x.conjugate() if is_complex(x) else x
 
 
 def _conjugated(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda x: _conj(function(x))
+    return lambda x: conj(function(x))
 
 
 def like(x: Any, arg: Any) -> Any:
@@ -136,7 +135,7 @@ def like(x: Any, arg: Any) -> Any:
         xp, front = array_namespace(x), len(shape) - len(target)
         stretched = tuple([front + n for n, length in enumerate(target) if length != shape[front + n]])
         x = xp.reshape(xp.sum(x, axis=(*range(front), *stretched)), target)
-    return array_namespace(x).real(x) if _is_complex(x) and not _is_complex(arg) else x
+    return array_namespace(x).real(x) if is_complex(x) and not is_complex(arg) else x
 
 
 def spread(tangent: Any, value: Any) -> Any:
@@ -144,4 +143,4 @@ def spread(tangent: Any, value: Any) -> Any:
     return tangent if _shape(tangent) == _shape(value) else array_namespace(tangent).broadcast_to(tangent, _shape(value))
 
 
-__all__ = ["from_partials", "like", "scalar_rule", "spread"]
+__all__ = ["conj", "from_partials", "is_complex", "like", "scalar_rule", "spread"]

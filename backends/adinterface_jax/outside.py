@@ -6,6 +6,8 @@ So they are passed as pairs of 32 bits.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from adinterface.core.contract import errors
+from adinterface.core.contract.errors import RuleError
 from adinterface.core.contract.rules import Arrays
 
 
@@ -21,17 +25,38 @@ def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[
     stopped = [jax.lax.stop_gradient(x) for x in arrays]
     if not any(isinstance(x, jax.core.Tracer) for x in stopped):
         return tuple([x if isinstance(x, jax.Array) else jnp.asarray(x) for x in function(*stopped)])
-    dtypes = [x.dtype for x in stopped]
+    dtypes, wide = [x.dtype for x in stopped], jax.config.jax_enable_x64  # type: ignore[attr-defined]
     results = [(np.shape(x), jax.dtypes.canonicalize_dtype(x.dtype)) for x in example()]
 
     def called(*given: Any) -> list[np.ndarray[Any, Any]]:
         result = function(*[_joined(np.array(x), dtype) for x, dtype in zip(given, dtypes)])
+        with jax.enable_x64(wide):
+            seen = [(np.shape(x), jax.dtypes.canonicalize_dtype(x.dtype)) for x in result]
+        for one, other in zip(seen, results):
+            if one != other:
+                raise RuleError(
+                    f"{function.__name__}: its value has an array of shape {one[0]} and dtype {one[1]}, and had one of shape "
+                    f"{other[0]} and dtype {other[1]} when JAX compiled the call: at ones, unless `like` gives an example. "
+                    f"Return the same for all arguments of one shape and dtype. If ones are a special case, or `like` has "
+                    f"another dtype, write @rule(host=like), or differentiate_with(like=like), with such an example."
+                )
         return [_halves(np.asarray(x, dtype)) for x, (_, dtype) in zip(result, results)]
 
     shaped: Any = jax.ShapeDtypeStruct
     shapes = [shaped((*shape, *_extra(dtype)), np.uint32 if _extra(dtype) else dtype) for shape, dtype in results]
-    result: Any = jax.pure_callback(called, shapes, *map(_split, stopped), vmap_method="sequential")
+    given = [*map(_split, stopped)]
+    if getattr(function, "fixes", False) or not all(math.prod(shape) for shape, _ in results):
+        # JAX leaves out a callback of which no number is used; this one runs to be checked.
+        jax.debug.callback(lambda *x: (called(*x), None)[1], *given)
+    result: Any = jax.pure_callback(called, shapes, *given, vmap_method="sequential")
     return tuple([_whole(x, dtype) for x, (_, dtype) in zip(result, results)])
+
+
+def own_error(error: jax.errors.JaxRuntimeError) -> Exception:
+    """The error of this library that code outside raised, of which JAX gives the text; else the given one."""
+    found = re.search(r"\n(\w+): ((?:(?!\n  File ).)*)\Z", str(error), re.DOTALL)
+    cls = getattr(errors, found[1], None) if found else None
+    return cls(found[2]) if found and isinstance(cls, type) and issubclass(cls, errors.AdinterfaceError) else error
 
 
 def _extra(dtype: Any) -> tuple[int, ...]:

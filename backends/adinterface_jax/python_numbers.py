@@ -21,6 +21,7 @@ from adinterface.core.contract.cache import Cache
 from adinterface.core.contract.nodes import exactly
 
 from . import unrolled
+from .outside import own_error
 
 
 def _power(x: Any, y: Any) -> Any:
@@ -52,6 +53,12 @@ class PythonNumbers:
         self._count = 0
 
     def __call__(self, *arrays: Any) -> Any:
+        try:
+            return self._called(*arrays)
+        except jax.errors.JaxRuntimeError as error:
+            raise own_error(error) from None
+
+    def _called(self, *arrays: Any) -> Any:
         if self._chosen is None:
             numbers = [n for n, x in enumerate(arrays) if type(x) in _NUMBERS]
             if numbers and not narrows():

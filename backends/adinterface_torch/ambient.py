@@ -28,6 +28,8 @@ class Ambient(threading.local):
     pooling = False
     #: The rule of which the value is computed: a `Called` (`captured`).
     called: Any = None
+    #: The leaves of graphs that the innermost derivative of a rule makes; None outside of one (`captured`).
+    made: list[torch.Tensor] | None = None
 
 
 here = Ambient()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -169,19 +169,33 @@ def _is_moved(func: Any, found: Any) -> bool:
 
 
 class _Made(TorchFunctionMode):
-    """Leaves of graphs that are made meanwhile, as a derivative inside a rule's own derivative makes them."""
+    """Leaves of graphs that are made meanwhile, as a derivative inside a rule's own derivative makes them.
+
+    torch suspends a mode while `torch.autograd.grad` runs. So the leaves of a rule in that pass are handed on.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.leaves: list[torch.Tensor] = []
 
+    def __enter__(self) -> Self:
+        self.around, here.made = here.made, self.leaves
+        super().__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)  # type: ignore[no-untyped-call]
+        here.made = self.around
+        if self.around is not None:
+            self.around.extend(self.leaves)
+
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         if isinstance(result, torch.Tensor) and result.is_leaf and result.requires_grad:
             if func is torch.Tensor.requires_grad_ or all(result is not x for x in args):
-                self.leaves.append(result)
+                self.leaves.append(_constant(result, 0))  # the batch that it may be in ends before it is looked at
         elif func is _SET and args[1]:
-            self.leaves.append(args[0])
+            self.leaves.append(_constant(args[0], 0))
         return result
 
 

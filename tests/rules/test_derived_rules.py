@@ -19,14 +19,20 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     Constant,
+    Each,
+    RuleError,
     array_namespace,
+    batched,
     gradient,
     hessian,
+    hvp,
     jacobian,
     numpy_function,
     prepare,
+    pullback,
     pushforward,
     rule,
+    second_derivative,
     value_and_gradient,
     value_and_jacobian,
 )
@@ -120,6 +126,113 @@ def test_a_linear_system_by_its_products(transposed, backend):
         return lambda both: array_namespace(both[1]).sum(f(*both) ** 2)
 
     assert_tree(hessian(energy(solve), backend, (MATRIX, B)), hessian(energy(plain), backend, (MATRIX, B)), 1e-8)
+
+
+COMPLEX = np.array([[3.0 + 1j, 0.5j], [1.0, 2.0 - 0.5j]])
+Z = np.array([0.3 + 1.1j, 1.2 - 0.4j])
+
+
+def distance(y):
+    xp = array_namespace(y)
+    return xp.sum(xp.real(y - 1) ** 2 + xp.imag(y - 1) ** 2)
+
+
+def mirrored(x):
+    """The conjugate, of which torch has no batching rule."""
+    xp = array_namespace(x)
+    return xp.real(x) - 1j * xp.imag(x)
+
+
+def newton_in_the_plane(g, x):
+    """For df = p dx + q conj(dx), each entry by itself."""
+    for _ in range(60):
+        value, right, up = g(x), g(x + 1e-6), g(x + 1e-6j)
+        one, other = (right - value) / 1e-6, (up - value) / 1e-6j
+        p, q = (one + other) / 2, (one - other) / 2
+        x = x - (np.conj(p) * value - q * np.conj(value)) / (abs(p) ** 2 - abs(q) ** 2)
+    return x
+
+
+def by_columns(product, b):
+    """As real pairs, since the product may conjugate."""
+    units = [factor * unit for factor in (1, 1j) for unit in np.eye(len(b), dtype=b.dtype)]
+    columns = [np.concatenate([product(unit).real, product(unit).imag]) for unit in units]
+    parts = np.linalg.solve(np.stack(columns, 1), np.concatenate([b.real, b.imag]))
+    return parts[: len(b)] + 1j * parts[len(b) :]
+
+
+def fixed(h, x):
+    for _ in range(200):
+        x = h(x)
+    return x
+
+
+def applied(x, a):
+    return a @ x
+
+
+#: Functions of complex numbers: of roots of an equation, holomorphic or not, and of linear systems.
+COMPLEX_RULES = {
+    "root": lambda z: root(lambda x, z: x * x - z, Z, z, solver=newton_in_the_plane),
+    "root that is not holomorphic": lambda z: root(
+        lambda x, z: x * x + 0.3 * mirrored(x) * z - z, Z, z, solver=newton_in_the_plane
+    ),
+    "fixed point": lambda z: fixed_point(
+        lambda x, z: 0.2 * array_namespace(x).exp(x) * z + 0.1 * mirrored(x), 0 * Z, z, solver=fixed
+    ),
+    "matrix formed": lambda z: linear_solve(applied, z, _with(COMPLEX, z) * z, solver=by_columns),
+    "transposed": lambda z: linear_solve(applied, z, _with(COMPLEX, z) * z, solver=by_columns, transposed=lambda x, a: a.T @ x),
+    "product that conjugates": lambda z: linear_solve(
+        lambda x, a: a @ x + 0.3 * mirrored(x), z, _with(COMPLEX, z) * z, solver=by_columns
+    ),
+}
+
+
+def _with(a, beside):
+    return array_namespace(beside).asarray(a)
+
+
+@each_engine
+@pytest.mark.parametrize("f", COMPLEX_RULES.values(), ids=COMPLEX_RULES)
+def test_solutions_of_complex_numbers_in_both_modes_and_to_second_order(f, backend):
+    differences = AutoFiniteDifferences()
+    expected = gradient(lambda z: distance(f(z)), differences, Z)[0]
+    for mode in ("forward", "reverse"):
+        assert_tree(gradient(lambda z: distance(f(z)), type(backend)(mode=mode), Z)[0], expected, 1e-8)
+    assert_tree(prepare(gradient, lambda z: distance(f(z)), backend, Z)(Z)[0], expected, 1e-8)
+    cotangent, tangent = np.array([1.0 + 2j, -1j]), np.array([0.5j, 1.0 - 1j])
+    pushed = pushforward(f, backend, (Z,), (tangent,)).tangent
+    (pulled,) = pullback(f, backend, Z).back(cotangent)
+    assert np.vdot(cotangent, pushed).real == pytest.approx(np.vdot(tangent, pulled).real, rel=1e-8)
+
+    def of_parts(t):
+        return distance(f(t[0] + 1j * t[1]))
+
+    parts, direction = np.stack([Z.real, Z.imag]), np.stack([tangent.real, tangent.imag])
+    assert_tree(hvp(of_parts, backend, parts, direction), hvp(of_parts, differences, parts, direction), 1e-5)
+
+
+@each_engine
+def test_a_complex_number_of_python_is_one_and_a_real_start_is_refused(backend):
+    def square_root(z, start=1.0 + 0j):
+        return root(lambda x, z: x * x - z, start, z, solver=newton_in_the_plane)
+
+    z = 0.3 + 1.1j
+    assert type(square_root(z)) is complex
+    for call in (lambda z: gradient(lambda z: distance(square_root(z)), backend, z), None):
+        call = call or prepare(gradient, lambda z: distance(square_root(z)), backend, z)
+        assert call(z)[0] == pytest.approx((np.sqrt(z) - 1) / np.conj(np.sqrt(z)), rel=1e-8)
+    with pytest.raises(
+        RuleError, match=r"^root: its solver returned complex numbers, and x0 is real\. Give x0 a complex dtype\."
+    ):
+        gradient(lambda z: distance(square_root(z, 1.0)), backend, z)
+    seen = r"It is complex and of shape \(\); x0 is real and of shape \(\)\."
+    with pytest.raises(RuleError, match=rf"^root: f must return an array like x, and x is like x0\. {seen}"):
+        gradient(lambda z: root(lambda x, z: x - z, 1.0, z, solver=lambda g, x: x), backend, z)
+    with pytest.raises(
+        RuleError, match=r"^linear_solve: its solver returned complex numbers, and b is real\. Give b a complex"
+    ):
+        gradient(lambda z: distance(linear_solve(lambda x, z: z * x, A, z, solver=lambda g, b: b * 1j)), backend, z)
 
 
 def test_solvers_inside_compiled_jax():
@@ -236,6 +349,48 @@ def test_derived_rules_inside_numpy_code(backend):
 
     a = np.array([0.1, 0.2])
     assert_tree(gradient(loss, backend, a)[0], np.sqrt(2.0) * np.exp(a / 2), 1e-9)
+
+
+def newton(g, x):
+    for _ in range(50):
+        x = x - g(x) * 1e-6 / (g(x + 1e-6) - g(x))
+    return x
+
+
+@each_engine
+def test_a_root_in_whose_equation_a_root_stands_to_third_order(backend):
+    """y^2 = sqrt(a y) is y = a^(1/3)."""
+
+    def nested(a):
+        return root(lambda y, a: y * y - root(lambda z, b: z * z - b, 1.0, a * y, solver=newton), 1.0, a, solver=newton)
+
+    def bent(a):
+        return second_derivative(nested, backend, a)
+
+    exact = -2 / 9 * 3.0 ** (-5 / 3)
+    assert_numbers(hessian(nested, backend, 3.0), exact, 1e-8)
+    assert_numbers(bent(3.0), exact, 1e-8)
+    assert_numbers(prepare(hessian, nested, backend, 2.0)(3.0), exact, 1e-8)
+    assert_numbers(gradient(bent, backend, 3.0)[0], 10 / 27 * 3.0 ** (-8 / 3), 1e-8)
+
+
+@each_engine
+def test_a_batch_in_the_equation_of_a_root(backend):
+    """y = 3 a, since the gradients of the sum of squares at a and a / 2 are 2 a and a."""
+
+    def equation(y, a):
+        batch = Each(array_namespace(a).stack([a, a / 2]))
+        slopes = batched(gradient, lambda t: array_namespace(t).sum(t * t), backend, batch)[0]
+        return y - slopes[0] - slopes[1]
+
+    def energy(x):
+        found = root(equation, np.zeros(2), x, solver=lambda g, y: y - g(y))
+        return array_namespace(found).sum(found * found * found)
+
+    assert_tree(gradient(energy, backend, A)[0], 81 * A**2, 1e-12)
+    assert_tree(hessian(energy, backend, A), np.diag(162 * A), 1e-12)
+    moved = pushforward(lambda x: gradient(energy, backend, x)[0], backend, (A,), (np.ones(2),)).tangent
+    assert_tree(moved, 162 * A, 1e-12)
 
 
 def test_what_is_no_function_is_refused():

@@ -249,6 +249,60 @@ def test_integers_go_through_a_rule_without_a_derivative(backend):
 
 
 @each_engine
+@pytest.mark.parametrize("host", [False, True])
+@pytest.mark.parametrize("f", [lambda x: (x * 2, x, x), lambda x: (x * 2,) * 3, lambda x: (x, x, x * 1)], ids=str)
+def test_one_array_at_two_places_of_the_value(f, host, backend):
+    """Each has its own cotangent."""
+
+    @rule(host=host)
+    def thrice(x):
+        return f(x) if len({*map(id, f(x))}) > 1 else (x, *f(x)[:2])
+
+    thrice.pullback(lambda c, value, x: c[0] + 10 * c[1] + 100 * c[2])
+
+    def loss(x):
+        a, b, c = thrice(x)
+        return array_namespace(x).sum(a + 2 * b + 3 * c)
+
+    assert_tree(gradient(loss, backend, X)[0], np.full(2, 321.0))
+    assert_tree(hessian(lambda x: loss(x * x), backend, X), np.diag([642.0, 642.0]))
+    assert_tree(prepare(gradient, loss, backend, X)(X)[0], np.full(2, 321.0))
+
+
+@each_engine
+def test_a_derivative_may_write_into_what_it_is_given(backend):
+    """As `c *= 3` makes a new array on JAX, it does not change others' cotangents, nor the caller's, elsewhere."""
+
+    @rule
+    def triple(x):
+        return 3 * x
+
+    @triple.pullback
+    def _(cotangent, value, x):
+        cotangent *= 3
+        return cotangent
+
+    @triple.pushforward
+    def _(tangents, value, x):
+        (tangent,) = tangents
+        tangent *= 3
+        return tangent
+
+    def loss(x):
+        return array_namespace(x).sum(x * x + triple(x * x * x))
+
+    assert_tree(gradient(loss, backend, X)[0], 2 * X + 9 * X**2)
+    assert_tree(hessian(loss, backend, X), np.diag(2 + 18 * X))
+    given = Y.copy()
+    back = pullback(triple, backend, X).back
+    for _ in range(2):
+        assert_tree(back(given)[0], 3 * Y)
+    assert_tree(back.stacked(np.stack([given, given]))[0], np.stack([3 * Y, 3 * Y]))
+    assert_tree(pushforward(lambda x: x + triple(x), type(backend)(mode="forward"), (X,), (given,)).tangent, 4 * Y)
+    assert_numbers(given, Y)
+
+
+@each_engine
 def test_none_is_zero_at_any_place_and_a_dict_may_leave_entries_out(backend):
     @rule
     def first(p, x):

@@ -148,8 +148,10 @@ def test_at_the_first_order_it_is_right_or_an_error(f, backend):
 
 
 @pytest.mark.parametrize("backend", MODES.values(), ids=MODES)
-@pytest.mark.parametrize("f", [IN_PRIMALS["root, numbers"], IN_PRIMALS["rule of a pullback"]], ids=["root", "rule"])
+@pytest.mark.parametrize("f", [*IN_PRIMALS.values(), *IN_DERIVATIVES.values()], ids=[*IN_PRIMALS, *IN_DERIVATIVES])
 def test_prepared_it_is_an_error_that_names_the_remedy(f, backend):
+    if f in IN_DERIVATIVES.values() and isinstance(backend, AutoTorch):
+        return  # it has numbers there, see test_at_the_first_order_it_is_right_or_an_error
     fast = prepare(gradient, of_vector(f), backend, V)
     with pytest.raises((RuleError, jax.errors.UnexpectedTracerError, TypeError)) as raised:
         fast(V)

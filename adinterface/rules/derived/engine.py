@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core.contract.ambient import now
 from ...core.contract.auto import AutoBackend, AutoFiniteDifferences
+from ...core.contract.errors import RuleError
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.registry import auto_class
 from ...core.tree import Constant, Leaf, flatten
+from ..scalar import is_complex
 
 
 def backend_of_arrays(tree: Any) -> AutoBackend:
@@ -32,3 +36,12 @@ def has_derivative(tree: Any) -> bool:
 def marked(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments of an operator: those with nothing to differentiate become Constants."""
     return tuple([arg if has_derivative(arg) else Constant(arg) for arg in args])
+
+
+def as_like(name: str, what: str, given: Any, result: Any) -> Any:
+    """A solver's result, of the shape, the dtype and the kind of number of what the solver was given."""
+    if is_complex(result) and not is_complex(given):
+        raise RuleError(f"{name}: its solver returned complex numbers, and {what} is real. Give {what} a complex dtype.")
+    if isinstance(given, (float, complex)) and not hasattr(given, "dtype"):
+        return type(given)(np.asarray(result).reshape(()))
+    return np.asarray(result, getattr(given, "dtype", None)).reshape(np.shape(given))

@@ -6,31 +6,33 @@ section 2.1. The solver's steps are not differentiated.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from ...core.contract.errors import RuleError
 from ...core.operators.jacobian import jacobian
 from ...core.operators.pullback import pullback, pushforward
 from ..captured import on_numbers
 from ..namespace import array_namespace
 from ..rule import rule
-from .engine import backend_of_arrays, has_derivative, marked
+from ..scalar import is_complex
+from .engine import as_like, backend_of_arrays, has_derivative, marked
 
 #: From a function of x and a first guess to its root, or its fixed point.
 Solver = Callable[[Callable[[Any], Any], Any], Any]
 
 
 def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = None) -> Any:
-    """The x, with the shape of x0, for which `f(x, *args)` is zero; its derivatives with respect to `args` are exact.
+    """The x, with the shape and dtype of x0, for which `f(x, *args)` is zero; its derivatives with respect to `args` are exact.
 
-    f: neutral code, differentiable at the root; returns an array of x's shape.
+    f: neutral code, differentiable at the root; returns an array of x's shape. For complex x it need not be holomorphic.
     x0: the start. `solver(g, x0)` is called with g(x) = f(x, *args) on NumPy arrays and returns the root, for example
     `lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x`. The root does not depend on x0, so its derivative is zero.
     args: trees; captured values are not differentiated.
 
-    The n x n Jacobian of f is formed and factored. Derivatives of any order, forward and reverse.
+    The n x n Jacobian of f is formed and factored; for complex x that of 2n real numbers. Derivatives of any order, forward and
+    reverse.
     Raises the solver's errors. A singular Jacobian raises LinAlgError or gives infinities, depending on the engine.
 
     >>> from adinterface import AutoFiniteDifferences, gradient
@@ -72,9 +74,7 @@ def _required(name: str, f: Any, solver: Any, example: str) -> Solver:
 @rule(host=lambda x0, *args, f, solver: x0)
 def _root(x0: Any, *args: Any, f: Any, solver: Any) -> Any:
     result = solver(lambda x: on_numbers("root", f, x, *args), x0)
-    if isinstance(x0, float):
-        return float(np.asarray(result).reshape(()))
-    return np.asarray(result, getattr(x0, "dtype", None)).reshape(np.shape(x0))
+    return as_like("root", "x0", x0, result)
 
 
 @_root.pullback
@@ -82,7 +82,7 @@ def _back(cotangent: Any, value: Any, x0: Any, *args: Any, f: Any, solver: Any) 
     if not any(map(has_derivative, args)):
         return None, *[None] * len(args)
     backend = backend_of_arrays(cotangent)
-    weights = _solved(_jacobian(f, backend, value, args).T, cotangent)
+    weights = _solved(_jacobian(f, backend, value, args).T, cotangent)  # the adjoint of a matrix of real numbers
     _, back = pullback(lambda *args: f(value, *args), backend, *marked(args))
     return None, *back(-weights)
 
@@ -101,16 +101,35 @@ _root._definition.name = "root"
 
 
 def _jacobian(f: Any, backend: Any, value: Any, args: tuple[Any, ...]) -> Any:
-    """The matrix of the derivative of f with respect to x."""
-    (result,) = jacobian(lambda x: f(x, *args), backend, value)
-    n = int(np.prod(value.shape))
+    """The matrix of the derivative of f with respect to x; of real and imaginary parts, so that f need not be holomorphic."""
+
+    def equation(x: Any) -> Any:
+        result = f(_whole(x, value), *args)
+        if is_complex(result) != is_complex(value) or getattr(result, "shape", ()) != value.shape:
+            seen, wanted = [f"{'complex' if is_complex(y) else 'real'} and of shape {tuple(y.shape)}" for y in (result, value)]
+            raise RuleError(f"root: f must return an array like x, and x is like x0. It is {seen}; x0 is {wanted}.")
+        return _parts(result)
+
+    (result,) = jacobian(equation, backend, _parts(value))
+    n = math.isqrt(math.prod(result.shape))
     return array_namespace(result).reshape(result, (n, n))
 
 
 def _solved(matrix: Any, right: Any) -> Any:
     """The solution of a linear system, of the shape of the right side."""
-    xp = array_namespace(matrix, right)
-    return xp.reshape(xp.linalg.solve(matrix, xp.reshape(right, (-1, 1))), right.shape)
+    xp, parts = array_namespace(matrix, right), _parts(right)
+    return _whole(xp.reshape(xp.linalg.solve(matrix, xp.reshape(parts, (-1, 1))), parts.shape), right)
+
+
+def _parts(x: Any) -> Any:
+    """The real and imaginary parts of complex numbers; else x."""
+    xp = array_namespace(x)
+    return xp.stack([xp.real(x), xp.imag(x)]) if is_complex(x) else x
+
+
+def _whole(parts: Any, like: Any) -> Any:
+    """The numbers of which these are the parts."""
+    return parts[0] + 1j * parts[1] if is_complex(like) else parts
 
 
 __all__ = ["fixed_point", "root"]

@@ -30,7 +30,7 @@ from adinterface.rules import (
     straight_through,
 )
 
-from .building import Array, scalar, scenario, signed, some
+from .building import Array, complex_some, scalar, scenario, signed, some
 
 
 @rule
@@ -89,11 +89,15 @@ def cube_root(a: Any) -> Any:
 
 
 def by_elimination(product: Any, b: Any) -> Any:
-    return np.linalg.solve(np.stack([product(unit) for unit in np.eye(len(b))], axis=1), b)
+    return np.linalg.solve(np.stack([product(unit) for unit in np.eye(len(b), dtype=b.dtype)], axis=1), b)
 
 
 def solved(a: Any, b: Any) -> Any:
     return linear_solve(lambda x, a: a @ x, b, a, solver=by_elimination)
+
+
+def square_root(a: Any) -> Any:
+    return root(lambda x, a: x * x - a, 1.0 + 0.5j, a, solver=newton)
 
 
 crossed = differentiate_with(lambda x, y: np.sin(x) * np.sum(y**2), AutoFiniteDifferences())
@@ -121,6 +125,9 @@ def _sinc_slope(x: Array) -> Array:
 
 _S = float(np.sum(_Y**2))
 _SOLUTION = np.linalg.solve(_A, _B)
+_N, _Z, _W = 1.5 - 0.5j, complex_some(3), complex_some(3, seed=6)
+_C = _A + 1j * signed(3, 3, seed=7)
+_COMPLEX, _ADJOINT = np.linalg.solve(_C, _Z), np.linalg.solve(np.conj(_C).T, _W)
 
 SCENARIOS = [
     scenario("rules/layer", gradient, layer_loss, (_P, _X), _layer_slopes(), tags={"tree"}),
@@ -148,6 +155,10 @@ SCENARIOS = [
              (-np.outer(np.linalg.solve(_A.T, np.ones(3)), _SOLUTION), np.linalg.solve(_A.T, np.ones(3)))),
     scenario("rules/linear-system-of-a-constant", jacobian, lambda b, a: solved(a, b), (_B, Constant(_A)),
              (np.linalg.inv(_A), None)),
+    scenario("rules/complex-root", pullback, square_root, (_N,), (_N**0.5, (0.5 / _N.conjugate() ** 0.5,)), seed=1.0,
+             tags={"complex"}, rtol=1e-8),
+    scenario("rules/complex-linear-system", pullback, solved, (_C, _Z),
+             (_COMPLEX, (-np.outer(_ADJOINT, np.conj(_COMPLEX)), _ADJOINT)), seed=_W, tags={"complex"}),
     scenario("crossings/differences-inside", value_and_gradient, crossed_sum, (_X, _Y),
              (scalar(np.sum(np.sin(_X) ** 2) * _S**2),
               (2 * np.sin(_X) * np.cos(_X) * _S**2, 4 * np.sum(np.sin(_X) ** 2) * _S * _Y)), rtol=1e-6),

@@ -16,10 +16,8 @@ from torch.overrides import TorchFunctionMode
 
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.loops import Arrays, Loops
-from adinterface.core.contract.repetition import drawing_from, states_of
 
 from .captured import tensors_in
-from .draws import generators
 from .dtypes import is_inexact
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack
 from .unrecorded import nodes_behind
@@ -174,10 +172,9 @@ def _require_ends(results: Iterable[torch.Tensor], ends: Arrays) -> None:
 
 
 class _Surroundings:
-    """The state that an evaluation depends on: random numbers, and the precision of `torch.autocast`."""
+    """The state that an evaluation depends on, besides random numbers: the precision of `torch.autocast`."""
 
     def __init__(self, arrays: Arrays):
-        self.states = states_of(generators())
         kinds = {"cpu", *(array.device.type for array in arrays)}
         self.casts = [
             (kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind))
@@ -191,7 +188,6 @@ class _Surroundings:
         with ExitStack() as stack:
             if not any(map(is_wrapped, inputs)):  # a batched backward pass has batches of cotangents only
                 stack.enter_context(temporarily_clear_interpreter_stack())
-            stack.enter_context(drawing_from(self.states))
             for kind, dtype, enabled in self.casts:
                 if enabled != torch.is_autocast_enabled(kind) or (enabled and dtype != torch.get_autocast_dtype(kind)):
                     stack.enter_context(torch.autocast(kind, dtype, enabled))

@@ -45,7 +45,8 @@ class Loops:
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
         """`function(*arrays)` without storing intermediate values: a reverse-mode derivative computes them again.
 
-        By default all are stored, which is correct, but does not save memory.
+        By default all are stored, which is correct, but does not save memory. Later evaluations draw the random numbers of
+        the first one: the core sees to that.
         """
         return function(*arrays)
 

@@ -34,6 +34,11 @@ class TorchLoops(Loops):
         detached = [array.detach() for array in arrays]  # before: what is found is what the function closes over
         with torch.no_grad(), _Finding() as finding:
             results = function(*detached)
+        if any(id(array) in finding.before for array in detached):
+            raise BackendError(
+                "checkpoint: the function writes into its argument, with which it is evaluated again. Write into a copy, such "
+                "as x + 0.0, or leave checkpoint out."
+            )
         finding.note(results)
         captured = tuple(finding.captured.values())
         # A segment inside a segment that is computed again reaches what it closes over through that one's stand-ins.
@@ -63,7 +68,7 @@ class _Finding(TorchFunctionMode):
         super().__init__()
         #: By identity: the tensors that it closes over; those it writes into, with copies of what they were before; its own.
         self.captured: dict[int, torch.Tensor] = {}
-        self._before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self.before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         self._made: dict[int, weakref.ref[torch.Tensor]] = {}
 
     def note(self, values: Iterable[Any]) -> None:
@@ -85,8 +90,8 @@ class _Finding(TorchFunctionMode):
         made = self._made.get(id(whole))
         if made is None or made() is not whole:
             own = getattr(whole, _OWN, whole)
-            if id(own) not in self._before:
-                self._before[id(own)] = own, whole.detach().clone()
+            if id(own) not in self.before:
+                self.before[id(own)] = own, whole.detach().clone()
 
     def __exit__(self, *raised: Any) -> None:
         super().__exit__(*raised)  # type: ignore[no-untyped-call]
@@ -94,7 +99,7 @@ class _Finding(TorchFunctionMode):
 
     def scratch(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """The tensors that were written into, each with one of its own numbers before, to be written into instead."""
-        pairs = [(tensor, before.clone()) for tensor, before in self._before.values()]
+        pairs = [(tensor, before.clone()) for tensor, before in self.before.values()]
         for tensor, copy in pairs:
             setattr(copy, _OWN, tensor)
         return pairs

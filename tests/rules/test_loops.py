@@ -501,6 +501,67 @@ def test_jax_refuses_to_go_back_through_a_loop_of_unknown_length(f):
         assert_tree(gradient(f, AutoJax(), 2.0), (80.0,))
 
 
+# Writes in place -----------------------------------------------------------------------------------------------------------
+
+
+def doubled_in_place(c, x):
+    c *= x
+    return c, (c[0], c)
+
+
+def doubled(c, x):
+    c = c * x
+    return c, (c[0], c)
+
+
+def items_in_place(c, x):
+    c[0] = 2 * c[1] + x[0]
+    return c, (c[0], c)
+
+
+def items(c, x):
+    c = np.stack([2 * c[1] + x[0], c[1]])
+    return c, (c[0], c)
+
+
+IN_PLACE = {"in place": (doubled_in_place, doubled, False), "NumPy code": (items_in_place, items, True)}
+FIVE = [AutoTorch(), AutoTorch(mode="forward"), AutoAutograd(), AutoFiniteDifferences(), AutoJax()]
+
+
+@pytest.mark.parametrize("backend", FIVE, ids=str)
+@pytest.mark.parametrize("how", [{}, {"checkpoint": 2}, {"reverse": True}], ids=str)
+@pytest.mark.parametrize(("in_place", "pure", "of_numpy"), IN_PLACE.values(), ids=IN_PLACE.keys())
+def test_a_step_may_write_into_its_carry(in_place, pure, of_numpy, how, backend):
+    """The start, which is used again, and what is stacked stay as they are."""
+
+    def loss(step, x):
+        start = x[0]
+        last, (firsts, all_of_them) = scan(step, start, x, **how)
+        total = (all_of_them * x).sum() + (firsts * firsts * x[:, 1]).sum()
+        return total + (last * start).sum() + (fori_loop(0, 2, lambda i, c: step(c, x[1])[0], start) * start).sum()
+
+    rows = np.array([[1.0, 2.0], [3.0, 4.0], [0.5, 1.0]])
+    found, expected = (
+        value_and_gradient(numpy_function(f) if of_numpy else f, backend, rows)
+        for f in (functools.partial(loss, in_place), functools.partial(loss, pure))
+    )
+    assert_numbers(found.value, expected.value, 1e-12)
+    assert_numbers(found.gradient[0], expected.gradient[0], 1e-6 if backend == AutoFiniteDifferences() else 1e-12)
+
+
+@pytest.mark.parametrize("make", [np.array, torch.tensor], ids=["numpy", "torch"])
+def test_a_loop_leaves_its_start_as_it_is(make):
+    start = make([1.0, 1.0])
+
+    def body(c):
+        c += 1.0
+        return c
+
+    assert while_loop(lambda c: bool(c[0] < 3.0), body, start).tolist() == [3.0, 3.0]
+    assert fori_loop(0, 2, lambda i, c: body(c), start).tolist() == [3.0, 3.0]
+    assert start.tolist() == [1.0, 1.0]
+
+
 # Checkpoints -----------------------------------------------------------------------------------------------------------------
 
 
@@ -556,6 +617,17 @@ def test_what_is_computed_again_draws_the_same_numbers_from_numpy_and_python(way
         assert_numbers(curve, (slopes[0] - slopes[1]) / 2e-6, 1e-7)
         back = seeded(lambda: pullback(f, backend, 0.7).back)[0]
         assert_numbers([back(1.0)[0], back(1.0)[0]], [slope, slope], 1e-7)
+
+
+def test_torch_refuses_a_checkpoint_that_writes_into_its_argument():
+    def squared(x):
+        x *= 2.0
+        return x * x
+
+    with pytest.raises(BackendError, match=r"checkpoint: the function writes into its argument, .* Write into a copy, such as"):
+        gradient(lambda x: recomputed(squared)(x * 1.0).sum(), AutoTorch(), THETA)
+    found = gradient(lambda x: recomputed(lambda x: squared(x + 0.0))(x).sum(), AutoTorch(), THETA)
+    assert_tree(found, (8 * THETA,), 1e-12)
 
 
 def test_torch_computes_again_in_the_precision_of_autocast():

@@ -101,17 +101,17 @@ class _Watch(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if func.__name__ in _SOLVING_IN_BATCHES and _batches() > 1 and _moves_in_batches((*args, *kwargs.values())):
-            raise BackendError(
-                f"f calls {func.__name__} of torch for a batch of tangents inside another batch, where the result of torch is "
-                f"wrong. Take the derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse'), or one entry after "
-                f"another, with AutoTorch(mode='forward', chunk_size=1)."
-            )
         if _is_inexact(func, args, kwargs) and any(_moves(x, self.recorded) for x in (*args, *kwargs.values())):
             raise BackendError(
                 f"f calls {func.__name__} of torch inside a derivative of a forward derivative, for which torch takes what it "
                 f"computes on the way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be "
                 f"wrong. Take the inner derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
+            )
+        if func.__name__ in _SOLVING_IN_BATCHES and _batches() > 1 and _moves_in_batches((*args, *kwargs.values())):
+            raise BackendError(
+                f"f calls {func.__name__} of torch for a batch of tangents inside another batch, where the result of torch is "
+                f"wrong. Take the derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse'), or one entry after "
+                f"another, with AutoTorch(mode='forward', chunk_size=1)."
             )
         if custom_function_call == func and any(map(_moves, args[1:])):
             raise BackendError(refusal(f"{args[0].__qualname__}, a torch.autograd.Function,"))

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from adinterface.core.contract.repetition import drawing_from, of_python, states_of
 from adinterface.core.contract.rules import Arrays
 
 
@@ -22,7 +23,8 @@ def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[
     if not any(isinstance(x, jax.core.Tracer) for x in stopped):
         return tuple([x if isinstance(x, jax.Array) else jnp.asarray(x) for x in function(*stopped)])
     dtypes = [x.dtype for x in stopped]
-    results = [(np.shape(x), jax.dtypes.canonicalize_dtype(x.dtype)) for x in example()]
+    with drawing_from(states_of(of_python())):  # a trial, whose draws are none of f's
+        results = [(np.shape(x), jax.dtypes.canonicalize_dtype(x.dtype)) for x in example()]
 
     def called(*given: Any) -> list[np.ndarray[Any, Any]]:
         result = function(*[_joined(np.array(x), dtype) for x, dtype in zip(given, dtypes)])

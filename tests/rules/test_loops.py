@@ -2,9 +2,10 @@
 
 import functools
 import random
+import re
 import tracemalloc
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import array_api_strict
@@ -23,10 +24,12 @@ from adinterface import (
     AutoTorch,
     BackendError,
     Constant,
+    Each,
     OutputError,
     TreeError,
     UnrolledWarning,
     array_namespace,
+    batched,
     derivative,
     gradient,
     hessian,
@@ -980,6 +983,44 @@ def test_branches_that_differ_are_refused_where_jax_chooses():
     ):
         jax.jit(lambda n, x: switch(n, [lambda x: x, half], x))(0, jnp.ones(2, dtype="float32"))
     assert float(jax.jit(lambda x: cond(x > 0, lambda x: 0.0, lambda x: x, x))(jnp.float32(-2.0))) == -2.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [
+        (lambda x: 1, lambda x: 2.0, "is a Python float from the one, and a Python int from the other"),
+        (lambda x: x, lambda x: 2, "is a Python int from the one, and float64 of shape () from the other"),
+        (
+            lambda x: 1.0,
+            lambda x: jnp.stack([x, x]),
+            "is float64 of shape (2,) from the one, and a Python float from the other",
+        ),
+        (
+            lambda x: {"n": True, "x": x},
+            lambda x: {"n": 1, "x": x},
+            "['n'] is a Python int from the one, and a Python bool from",
+        ),
+    ],
+)
+def test_numbers_of_branches_that_differ_are_refused_where_jax_chooses(one, other, words):
+    fast = prepare(jacobian, lambda x: cond(x > 0, one, other, x), AutoJax(), 1.5)
+    with pytest.raises(TreeError, match=re.escape(words)):
+        fast(1.5)
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(mode="forward")], ids=str)
+def test_a_number_of_each_entry_of_a_batch_decides_nothing_in_torch(backend):
+    def f(x):
+        return cond(x[0] > 0, lambda x: (x**2).sum(), lambda x: x.sum(), x)
+
+    rows = np.array([[1.0, 2.0], [-1.0, 3.0]])
+    with pytest.raises(
+        BackendError,
+        match=r"cond: torch does not know a number that cond decides by, as it compiles f or takes a batch at once\. Make the "
+        r"call without prepare, or batched with chunk_size=1 in the backend",
+    ):
+        batched(gradient, f, backend, Each(rows))
+    assert_numbers(batched(gradient, f, replace(backend, chunk_size=1), Each(rows))[0], [[2.0, 4.0], [1.0, 1.0]])
 
 
 def test_arrays_of_two_engines_do_not_mix():

@@ -9,7 +9,8 @@ from array_api_compat.torch.linalg import *  # noqa: F403  (a namespace is what 
 
 from adinterface.core.contract.errors import BackendError
 
-from .private import is_wrapped, is_zero, unwrapped
+from .private import is_zero
+from .unrecorded import plain
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> Any:
@@ -42,9 +43,7 @@ class _NullVectors(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, cotangent: torch.Tensor) -> torch.Tensor:
-        numbers = cotangent
-        while is_wrapped(numbers):
-            numbers = unwrapped(numbers)
+        numbers = plain(cotangent)
         if not is_zero(numbers) and bool(numbers.detach().any()):  # zeros come from what selects the other vectors
             raise BackendError(_REFUSAL)
         return cotangent

@@ -5,6 +5,7 @@ A class for each call would take longer to make than a small f takes to run.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from itertools import filterfalse
 from typing import Any
@@ -55,11 +56,11 @@ class AdinterfaceRule(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *cotangents: torch.Tensor) -> Any:
         rule, point = ctx.rule, _point(ctx)
+        gradients = derived(rule, rule.pullback or _transposed(rule), cotangents[: ctx.outputs], point)
         if rule.innermost:
-            if ctx.passed:
+            if ctx.passed and any(map(operator.is_not, gradients, cotangents)):
                 raise _not_innermost(rule)
             ctx.passed = torch.is_grad_enabled() and any(c.requires_grad for c in cotangents)
-        gradients = derived(rule, rule.pullback or _transposed(rule), cotangents[: ctx.outputs], point)
         return None, None, *gradients, *[None] * len(point.carried)
 
     @staticmethod

@@ -90,8 +90,8 @@ class Application:
     """A rule at one call, as the contract of `FlatRule`."""
 
     __slots__ = (
-        "_bare", "_form", "_order", "_rule", "_stand_in", "_structures", "_words", "carried", "leaves", "library", "name",
-        "pullback", "pushforward",
+        "_bare", "_form", "_order", "_rule", "_stand_in", "_structures", "_words", "carried", "innermost", "leaves", "library",
+        "name", "pullback", "pushforward",
     )  # fmt: skip
 
     def __init__(
@@ -108,6 +108,7 @@ class Application:
         self._structures = structures
         self._words = words
         self.name: str = rule.name
+        self.innermost: bool = rule.innermost
         self.pullback: Callable[[Arrays, Point], Arrays] | None = self._pull if rule.back is not None else None
         self.pushforward: Callable[[Arrays, Point], Arrays] | None = self._push if rule.push is not None else None
         if self.pullback is None and self.pushforward is None:

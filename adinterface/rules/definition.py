@@ -14,7 +14,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 class Definition:
     """A function and its derivatives, None where they were not given."""
 
-    __slots__ = ("back", "count", "f", "host", "name", "outside", "push", "refusal", "signature", "written")
+    __slots__ = ("back", "count", "f", "host", "innermost", "name", "outside", "push", "refusal", "signature", "written")
 
     def __init__(self, f: Callable[..., Any], host: bool | Callable[..., Any] = False):
         #: Whether f runs outside of the engine's traces: True, or a function from the arguments to an example of its value.
@@ -27,6 +27,8 @@ class Definition:
         self.refusal: Exception | None = None
         #: A function of the same arguments whose own derivatives are the rule's; or None.
         self.written: Callable[..., Any] | None = None
+        #: The rule belongs to the innermost derivative; those around it are the derivatives of `written`.
+        self.innermost: bool = False
         self.back: Callable[..., Any] | None = None
         self.push: Callable[..., Any] | None = None
         self.signature: inspect.Signature = _signature(f)

@@ -22,6 +22,9 @@ def gradient_hook(x: T, hook: Callable[[T], T | None], /) -> T:
     x: an array or a tree; hook: gets the cotangent, of the same structure, and may return None to keep it. Forward mode and
     finite differences are not affected.
 
+    A second derivative is that of the gradient: the hook acts in the innermost backward pass. torch cannot do that in reverse
+    over reverse, and raises BackendError; take forward over reverse, SecondOrder(AutoTorch(mode="forward"), AutoTorch()).
+
     >>> from adinterface import AutoFiniteDifferences, gradient
     >>> from adinterface.rules import gradient_hook
     >>> gradient(lambda x: gradient_hook(x, lambda c: -c) ** 2, AutoFiniteDifferences(), 3.0)[0] > 0  # differences see x alone
@@ -51,6 +54,7 @@ def _push(tangents: Any, value: Any, x: Any, *, hook: Any) -> Any:
 
 _hooked._definition.name = "gradient_hook"
 _hooked._definition.written = lambda x, *, hook: x
+_hooked._definition.innermost = True
 
 
 def straight_through(f: Callable[P, T], surrogate: Callable[..., Any] | None = None, /) -> Callable[P, T]:

@@ -38,7 +38,7 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
     below = list(leaves)
     for n, box in boxed:
         below[n] = box._value
-    outputs, aux = custom(rule, tuple(below), carried)
+    outputs, aux = (rule.written(tuple(below), carried) if rule.innermost else None) or custom(rule, tuple(below), carried)
     if any(isbox(x) and x._trace >= trace for x in outputs):
         raise rule.captured()
     outputs = tuple([x if isbox(x) else np.asarray(x) for x in outputs])

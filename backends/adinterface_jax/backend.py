@@ -18,6 +18,7 @@ from adinterface.core.contract.notes import note_of
 from .batches import vectorized
 from .decided import Decided
 from .devices import pickled
+from .draws import watched
 from .known_failures import KNOWN_FAILURES
 from .library import JAX
 from .nodes import EquinoxModule, NnxObject, Pytree
@@ -95,10 +96,10 @@ class JaxBackend(Backend):
         return vectorized(compute, each, chunk)
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        return PythonNumbers(compute) if self.jit else None
+        return PythonNumbers(watched(compute)) if self.jit else None
 
     def compile_deciding(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        return Decided(compute) if self.jit else None
+        return Decided(watched(compute)) if self.jit else None
 
     def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
         from .exporting import export  # here, because few programs need jax.export

@@ -35,7 +35,7 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
     leaves, carried = tuple(map(_array, leaves)), tuple(map(_array, carried))
     outputs, aux = rule.value(tuple(map(jax.lax.stop_gradient, leaves)), tuple(map(jax.lax.stop_gradient, carried)))
     point = Point(leaves, carried, tuple(map(jnp.asarray, outputs)), tuple(map(jnp.asarray, aux)))
-    maps = _Maps(_of_the_point(rule, _push(rule)), _of_the_point(rule, _pull(rule)))
+    maps = _Maps(_of_the_point(rule, _push(rule)), _of_the_point(rule, _pull(rule)), rule.innermost)
     results = _valued.bind(*itertools.chain(*point), rule=rule, maps=maps, sizes=tuple(map(len, point)))
     return tuple(results[: len(outputs)]), tuple(results[len(outputs) :])
 
@@ -113,14 +113,14 @@ def _number(a: Any, b: Any) -> tuple[float, float]:
 class _Maps:
     """A linear map of tangents at a point, and its adjoint."""
 
-    __slots__ = ("pull", "push")
+    __slots__ = ("innermost", "pull", "push")
 
-    def __init__(self, push: Map, pull: Map):
-        self.push, self.pull = push, pull
+    def __init__(self, push: Map, pull: Map, innermost: bool):
+        self.push, self.pull, self.innermost = push, pull, innermost
 
     def over(self, axes: Point) -> _Maps:
         """These maps for stacks of tangents, and a point of which some arrays have an axis in front."""
-        return _Maps(jax.vmap(self.push, in_axes=(0, axes)), jax.vmap(self.pull, in_axes=(0, axes)))
+        return _Maps(jax.vmap(self.push, in_axes=(0, axes)), jax.vmap(self.pull, in_axes=(0, axes)), self.innermost)
 
 
 #: The value of a rule, which takes the point and returns its outputs and aux; its derivative is the rule's.
@@ -172,8 +172,12 @@ def _derivative_of_value(primals: Any, tangents: Any, *, rule: FlatRule, maps: _
             raise rule.refused(n)
     if any(map(_moves, (*moves.outputs, *moves.aux))):  # the value was computed from what does not move
         raise rule.captured()
-    values = _valued.bind(*primals, rule=rule, maps=maps, sizes=sizes)
     leaves, carried, outputs, _ = _point(primals, sizes)
+    as_written = rule.written(leaves, carried) if rule.innermost else None
+    if as_written is None:
+        values = _valued.bind(*primals, rule=rule, maps=maps, sizes=sizes)
+    else:
+        values = [*itertools.chain(*as_written)]
     seeds = map(ad.instantiate_zeros, moves.leaves)
     pushed = _linear.bind(*seeds, *leaves, *carried, *values, maps=maps, sizes=sizes)
     return values, [*pushed, *[ad.Zero(jax.typeof(x).to_tangent_aval()) for x in values[len(outputs) :]]]
@@ -191,7 +195,8 @@ def _derivative(primals: Any, tangents: Any, *, maps: _Maps, sizes: tuple[int, .
     moves = [n for n in range(count, len(primals)) if not isinstance(tangents[n], ad.Zero)]
     total: Any = [None] * len(values)
     if any(not isinstance(t, ad.Zero) for t in tangents[:count]):
-        total = _linear.bind(*[ad.instantiate_zeros(t) for t in tangents[:count]], *primals[count:], maps=maps, sizes=sizes)
+        apply = _value if maps.innermost else _linear.bind  # a derivative around the forward one has no part in the rule
+        total = apply(*[ad.instantiate_zeros(t) for t in tangents[:count]], *primals[count:], maps=maps, sizes=sizes)
     if moves:
 
         def at(*moved: Any) -> Any:

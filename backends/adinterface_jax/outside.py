@@ -17,6 +17,7 @@ import numpy as np
 
 from adinterface.core.contract import errors
 from adinterface.core.contract.errors import RuleError
+from adinterface.core.contract.repetition import drawing_from, of_python, states_of
 from adinterface.core.contract.rules import Arrays
 
 
@@ -26,7 +27,8 @@ def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[
     if not any(isinstance(x, jax.core.Tracer) for x in stopped):
         return tuple([x if isinstance(x, jax.Array) else jnp.asarray(x) for x in function(*stopped)])
     dtypes, wide = [x.dtype for x in stopped], jax.config.jax_enable_x64  # type: ignore[attr-defined]
-    results = [(np.shape(x), jax.dtypes.canonicalize_dtype(x.dtype)) for x in example()]
+    with drawing_from(states_of(of_python())):  # a trial, whose draws are none of f's
+        results = [(np.shape(x), jax.dtypes.canonicalize_dtype(x.dtype)) for x in example()]
 
     def called(*given: Any) -> list[np.ndarray[Any, Any]]:
         result = function(*[_joined(np.array(x), dtype) for x, dtype in zip(given, dtypes)])

@@ -12,6 +12,7 @@ import numpy as np
 from adinterface.core.contract.nodes import Unkeyed, key_and_change
 from adinterface.fit.parameters import stateful
 
+from .draws import watched
 from .library import JAX
 from .private import ArrayImpl
 
@@ -51,7 +52,7 @@ class WholeStep:
     """
 
     def __init__(self, whole: Callable[..., Any]):
-        self._compiled = jax.jit(whole)
+        self._compiled = jax.jit(watched(whole))
         self._last: _Known | None = None
 
     def __call__(self, model: Any, state: Any, data: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -18,7 +18,7 @@ from .dtypes import is_inexact
 
 __all__ = [
     "arange", "asarray", "empty", "eye", "floor_divide", "from_dlpack", "full", "imag", "linspace", "moveaxis", "nextafter",
-    "ones", "pow", "std", "zeros",
+    "ones", "pow", "sign", "std", "take", "zeros",
 ]  # fmt: skip
 
 #: `torch.moveaxis` is the same, but torch.func.vmap has no rule for it.
@@ -125,6 +125,21 @@ def pow(x: Any, y: Any, /) -> Any:
 def nextafter(x: Any, y: Any, /) -> Any:
     """torch has no derivative for it: that of x."""
     return x + (compat.nextafter(x.detach(), y.detach() if isinstance(y, torch.Tensor) else y) - x.detach())
+
+
+def sign(x: Any, /) -> Any:
+    # Not written in place by a mask, which torch.func.vmap does not take.
+    if x.is_complex():
+        return torch.where(x == 0, 0, x / torch.where(x == 0, 1, torch.abs(x)))
+    result = torch.sign(x)
+    return torch.where(torch.isnan(x), x.detach(), result) if x.is_floating_point() else result
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+    """Indices of any shape: torch takes a vector. For a batch of 0-d indices torch.func.vmap repeats the result."""
+    taken = compat.take(x, indices.reshape(-1), axis=axis)
+    place = 0 if axis is None else axis % x.ndim
+    return taken.reshape((*x.shape[:place], *indices.shape, *x.shape[place + 1 :]))
 
 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:

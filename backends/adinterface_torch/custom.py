@@ -5,6 +5,7 @@ A class for each call would take longer to make than a small f takes to run.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from itertools import filterfalse
 from typing import Any
@@ -19,6 +20,7 @@ from .captured import Called, Map, below, derived, primal
 from .dtypes import is_inexact
 from .nested_forward import is_nested_forward, refusal
 from .private import TransformType, in_dual_level, peek, set_grad_enabled, transformations
+from .unrecorded import plain
 
 
 class AdinterfaceRule(torch.autograd.Function):
@@ -45,7 +47,7 @@ class AdinterfaceRule(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         called, count, *arrays = inputs
-        ctx.rule, ctx.count, ctx.inputs = called.rule, count, len(arrays)
+        ctx.rule, ctx.count, ctx.inputs, ctx.passed = called.rule, count, len(arrays), False
         aux = [x for x in output if not is_inexact(x)]
         ctx.outputs = len(output) - len(aux)
         if aux:
@@ -57,6 +59,10 @@ class AdinterfaceRule(torch.autograd.Function):
     def backward(ctx: Any, *cotangents: torch.Tensor) -> Any:
         rule, point = ctx.rule, _point(ctx)
         gradients = derived(rule, rule.pullback or _transposed(rule), cotangents[: ctx.outputs], point)
+        if rule.innermost:
+            if ctx.passed and any(map(operator.is_not, gradients, cotangents)):
+                raise _not_innermost(rule)
+            ctx.passed = torch.is_grad_enabled() and any(c.requires_grad for c in cotangents)
         return None, None, *gradients, *[None] * len(point.carried)
 
     @staticmethod
@@ -88,6 +94,13 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
         if as_written is None:
             raise BackendError(refusal(f"the rule {rule.name}"))
         return as_written
+    if inside and rule.innermost:
+        levels = [level.key() for level in transformations() or () if level.key() != TransformType.Vmap]
+        as_written = rule.written(leaves, carried)
+        if as_written is not None and levels and levels[-1] == TransformType.Jvp:
+            return as_written
+        if levels.count(TransformType.Grad) + any(plain(x).requires_grad for x in leaves) > 1:
+            raise _not_innermost(rule)
     if not inside and not in_dual_level():
         recorded = torch.is_grad_enabled()
         if recorded and carried:
@@ -100,6 +113,14 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
     else:
         result = AdinterfaceRule.apply(Called(rule, True), len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
     return tuple(filter(is_inexact, result)), tuple(filterfalse(is_inexact, result))
+
+
+def _not_innermost(rule: FlatRule) -> BackendError:
+    return BackendError(
+        f"f applies {rule.name} in a backward pass through a backward pass. torch would apply it in both, and the result would "
+        f"not be the derivative of the gradient. Take the outer derivative forward, with "
+        f"SecondOrder(AutoTorch(mode='forward'), AutoTorch())."
+    )
 
 
 def _refuse_captured(rule: FlatRule, outputs: Arrays) -> None:

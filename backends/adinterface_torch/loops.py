@@ -16,10 +16,8 @@ from torch.overrides import TorchFunctionMode
 
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.loops import Arrays, Loops
-from adinterface.core.contract.repetition import drawing_from, states_of
 
 from .captured import tensors_in
-from .draws import generators
 from .dtypes import is_inexact
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack
 from .unrecorded import nodes_behind
@@ -36,6 +34,11 @@ class TorchLoops(Loops):
         detached = [array.detach() for array in arrays]  # before: what is found is what the function closes over
         with torch.no_grad(), _Finding() as finding:
             results = function(*detached)
+        if any(id(array) in finding.before for array in detached):
+            raise BackendError(
+                "checkpoint: the function writes into its argument, with which it is evaluated again. Write into a copy, such "
+                "as x + 0.0, or leave checkpoint out."
+            )
         finding.note(results)
         captured = tuple(finding.captured.values())
         # A segment inside a segment that is computed again reaches what it closes over through that one's stand-ins.
@@ -65,7 +68,7 @@ class _Finding(TorchFunctionMode):
         super().__init__()
         #: By identity: the tensors that it closes over; those it writes into, with copies of what they were before; its own.
         self.captured: dict[int, torch.Tensor] = {}
-        self._before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self.before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         self._made: dict[int, weakref.ref[torch.Tensor]] = {}
 
     def note(self, values: Iterable[Any]) -> None:
@@ -87,8 +90,8 @@ class _Finding(TorchFunctionMode):
         made = self._made.get(id(whole))
         if made is None or made() is not whole:
             own = getattr(whole, _OWN, whole)
-            if id(own) not in self._before:
-                self._before[id(own)] = own, whole.detach().clone()
+            if id(own) not in self.before:
+                self.before[id(own)] = own, whole.detach().clone()
 
     def __exit__(self, *raised: Any) -> None:
         super().__exit__(*raised)  # type: ignore[no-untyped-call]
@@ -96,7 +99,7 @@ class _Finding(TorchFunctionMode):
 
     def scratch(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """The tensors that were written into, each with one of its own numbers before, to be written into instead."""
-        pairs = [(tensor, before.clone()) for tensor, before in self._before.values()]
+        pairs = [(tensor, before.clone()) for tensor, before in self.before.values()]
         for tensor, copy in pairs:
             setattr(copy, _OWN, tensor)
         return pairs
@@ -174,10 +177,9 @@ def _require_ends(results: Iterable[torch.Tensor], ends: Arrays) -> None:
 
 
 class _Surroundings:
-    """The state that an evaluation depends on: random numbers, and the precision of `torch.autocast`."""
+    """The state that an evaluation depends on, besides random numbers: the precision of `torch.autocast`."""
 
     def __init__(self, arrays: Arrays):
-        self.states = states_of(generators())
         kinds = {"cpu", *(array.device.type for array in arrays)}
         self.casts = [
             (kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind))
@@ -191,7 +193,6 @@ class _Surroundings:
         with ExitStack() as stack:
             if not any(map(is_wrapped, inputs)):  # a batched backward pass has batches of cotangents only
                 stack.enter_context(temporarily_clear_interpreter_stack())
-            stack.enter_context(drawing_from(self.states))
             for kind, dtype, enabled in self.casts:
                 if enabled != torch.is_autocast_enabled(kind) or (enabled and dtype != torch.get_autocast_dtype(kind)):
                     stack.enter_context(torch.autocast(kind, dtype, enabled))

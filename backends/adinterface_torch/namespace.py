@@ -4,10 +4,10 @@ import sys
 
 from array_api_compat.torch import *  # noqa: F403  (a namespace is what this file is)
 from array_api_compat.torch import __array_api_version__ as __array_api_version__
-from array_api_compat.torch import linalg as linalg
 from torch import einsum as einsum
 
 from . import fft as fft
+from . import linalg as linalg
 from .completed_standard import *  # noqa: F403
 
 

@@ -3,7 +3,9 @@
 torch runs a Function's `jvp` with forward mode switched off, so the outer derivative of the rule's result is silently zero
 (https://github.com/pytorch/pytorch/issues/197867). The rules of a few functions treat an intermediate result (a
 factorization, a mean) as a constant. Derivatives of these rules are wrong, in reverse mode too
-(https://github.com/pytorch/pytorch/issues/198017). Such functions are looked for only in nested forward mode.
+(https://github.com/pytorch/pytorch/issues/198017). Tangents of these functions that solve with a factorization are wrong in
+two batches, one inside the other. Such functions are looked for only
+in nested forward mode and in nested batches.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
 
     recorded: whether its computation stays in a graph, through which torch will differentiate.
     """
-    if not (recorded or is_forward()):
+    if not (recorded or is_forward() or _batches() > 1):
         return function
 
     def watched(*leaves: Any) -> Any:
@@ -46,6 +48,10 @@ def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
             return function(*leaves)
 
     return watched
+
+
+def _batches() -> int:
+    return sum([level.key() == TransformType.Vmap for level in transformations() or ()])
 
 
 def is_forward() -> bool:
@@ -65,12 +71,11 @@ def moving(tangents: Sequence[torch.Tensor], leaves: Sequence[torch.Tensor]) -> 
 
 
 # By name, since each has several: torch.linalg.det, torch.det, Tensor.det.
-_INEXACT = frozenset(
-    {
-        "det", "linalg_det", "logdet", "slogdet", "linalg_slogdet", "linalg_solve", "linalg_solve_ex", "linalg_tensorsolve",
-        "householder_product", "linalg_householder_product", "layer_norm", "native_layer_norm",
-    }
-)  # fmt: skip
+_SOLVING = frozenset(
+    {"det", "linalg_det", "logdet", "slogdet", "linalg_slogdet", "linalg_solve", "linalg_solve_ex", "linalg_tensorsolve"}
+)
+_SOLVING_IN_BATCHES = _SOLVING | {"linalg_lu_solve"}
+_INEXACT = _SOLVING | {"householder_product", "linalg_householder_product", "layer_norm", "native_layer_norm"}
 # Only with batch statistics: the keyword that selects them, the sixth argument, and its default.
 _BY_STATISTICS = {"batch_norm": ("training", False), "instance_norm": ("use_input_stats", True)}
 
@@ -95,6 +100,12 @@ class _Watch(TorchFunctionMode):
                 f"f calls {func.__name__} of torch inside a derivative of a forward derivative, for which torch takes what it "
                 f"computes on the way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be "
                 f"wrong. Take the inner derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
+            )
+        if func.__name__ in _SOLVING_IN_BATCHES and _batches() > 1 and _moves_in_batches((*args, *kwargs.values())):
+            raise BackendError(
+                f"f calls {func.__name__} of torch for a batch of tangents inside another batch, where the result of torch is "
+                f"wrong. Take the derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse'), or one entry after "
+                f"another, with AutoTorch(mode='forward', chunk_size=1)."
             )
         if custom_function_call == func and any(map(_moves, args[1:])):
             raise BackendError(refusal(f"{args[0].__qualname__}, a torch.autograd.Function,"))
@@ -179,7 +190,13 @@ def _moves(argument: Any, recorded: bool = False) -> bool:
     if not isinstance(argument, torch.Tensor) or dual(argument)[1] is None:
         return False
     levels = _levels(argument)
-    return len(levels.moved) > 1 or (recorded and levels.graph)
+    return len(levels.moved) > 1 or (recorded and levels.recorded)
+
+
+def _moves_in_batches(arguments: Iterable[Any]) -> bool:
+    """Whether the arguments have tangents and, all together, the axes of two batches."""
+    levels = [_levels(x) for x in arguments if isinstance(x, torch.Tensor)]
+    return any(x.moved for x in levels) and len(set().union(*[x.batches for x in levels])) > 1
 
 
 class _Levels:
@@ -188,8 +205,10 @@ class _Levels:
     def __init__(self) -> None:
         #: The levels at which it has a tangent; that of `forward_ad` is 0.
         self.moved: set[int] = set()
-        #: It is recorded in a graph at some level; in one outside all of them.
-        self.recorded = self.graph = False
+        #: The levels of `vmap` at which it, or a tangent, is a batch.
+        self.batches: set[int] = set()
+        #: It is recorded in a graph at some level.
+        self.recorded = False
         #: A tangent has another dtype than its value.
         self.mixed = False
 
@@ -203,8 +222,9 @@ class _Levels:
             self.moved.add(0 if present is None else present.level())
             self.mixed = self.mixed or tangent.dtype is not tensor.dtype
         if present is None:
-            self.graph = self.graph or tensor.requires_grad
             return
+        if present.key() == TransformType.Vmap and level_of(tensor) == present.level():
+            self.batches.add(present.level())
         with retrieve_current_functorch_interpreter().lower():
             for part in (primal,) if tangent is None else (primal, tangent):
                 self.add(unwrapped(part) if level_of(part) == present.level() else part)

@@ -115,7 +115,7 @@ def watched(
         if result[n] is not None and parts:
             incoming = [x.view_as(x) for _, live in parts for x in live]
             found = [node for node, _ in parts]
-            on_the_way = [*found, *[_plain(x).grad_fn for x in incoming]]
+            on_the_way = [*found, *[plain(x).grad_fn for x in incoming]]
             result[n] = _NotRecorded.apply(found[0], on_the_way, result[n], *outputs, *incoming)  # type: ignore[no-untyped-call]
     return tuple(result)
 
@@ -141,7 +141,7 @@ def transposed(nodes: Iterable[Any], back: Callable[[Arrays], Arrays], cotangent
     return result
 
 
-def _plain(x: Any) -> Any:
+def plain(x: Any) -> Any:
     """The tensor in the transformations around it."""
     while is_wrapped(x):
         x = unwrapped(x)
@@ -150,7 +150,7 @@ def _plain(x: Any) -> Any:
 
 def _is_missing(node: Any, gradient: torch.Tensor) -> bool:
     """Whether what comes out of a node is not recorded, though what comes in is."""
-    numbers = _plain(gradient)
+    numbers = plain(gradient)
     if is_followed(gradient):
         # torch's own mark of once_differentiable leads nowhere, so a pass to given leaves does not meet it.
         return any(type(x.grad_fn).__name__ == "Error" for x in (gradient, numbers)) or _is_compiled(node)

@@ -15,14 +15,18 @@ import torch
 from backends_table import assert_numbers, assert_tree, each_backend, each_engine, rtol_of
 
 from adinterface import (
+    AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
+    BackendError,
     Constant,
     Each,
     RuleError,
+    SecondOrder,
     array_namespace,
     batched,
+    diagonal_hessian,
     gradient,
     hessian,
     hvp,
@@ -486,6 +490,58 @@ def test_a_stand_in_is_right_where_its_surrogate_is_infinite(mode, backend):
     value, jacobians = value_and_jacobian(narrow, backend, given)
     assert value.dtype == jacobians[0].dtype == np.float32
     assert_numbers(jacobians[0], np.diag(2 * given))
+
+
+def reversed_inside(x):
+    """x^3 by a product of which one factor has a reversed gradient: its gradient is -2 x^2 + x^2."""
+    return gradient_hook(x * x, lambda c: -c) * x
+
+
+INNER_REVERSE = [
+    AutoJax(),
+    AutoJax(mode="reverse"),
+    AutoAutograd(),
+    AutoAutograd(mode="reverse"),
+    SecondOrder(AutoTorch(mode="forward"), AutoTorch()),
+    SecondOrder(AutoFiniteDifferences(), AutoTorch()),
+]
+INNER_FORWARD = [
+    AutoJax(mode="forward"),
+    AutoTorch(mode="forward"),
+    AutoAutograd(mode="forward"),
+    AutoFiniteDifferences(),
+    SecondOrder(AutoJax(mode="reverse"), AutoJax(mode="forward")),
+    SecondOrder(AutoTorch(), AutoTorch(mode="forward")),
+]
+
+
+@pytest.mark.parametrize(
+    ("backend", "slope"), [*[(b, -2.0) for b in INNER_REVERSE], *[(b, 6.0) for b in INNER_FORWARD]], ids=str
+)
+def test_second_derivatives_through_a_hook_are_those_of_the_gradient(backend, slope):
+    """In reverse of -x^2, in forward mode, which hooks do not affect, of 3 x^2."""
+    expected, rtol = slope * 1.3, 1e-5
+    assert_numbers(hessian(reversed_inside, backend, 1.3), expected, rtol)
+    assert_numbers(hvp(reversed_inside, backend, 1.3, 2.0), 2 * expected, rtol)
+    assert_numbers(second_derivative(reversed_inside, backend, 1.3), expected, rtol)
+    assert_numbers(prepare(hessian, reversed_inside, backend, 1.3)(1.3), expected, rtol)
+    assert_numbers(diagonal_hessian(reversed_inside, backend, 1.3)[0], expected, rtol)
+    if isinstance(backend, (AutoJax, AutoAutograd)):
+        assert_numbers(gradient(lambda x: gradient(reversed_inside, backend, x)[0], backend, 1.3)[0], expected, rtol)
+        assert_numbers(batched(hessian, reversed_inside, backend, Each(np.array([1.3]))), [expected], rtol)
+
+
+def test_torch_refuses_a_hook_in_a_backward_pass_through_a_backward_pass():
+    calls = (
+        lambda: hessian(reversed_inside, AutoTorch(), 1.3),
+        lambda: hvp(reversed_inside, AutoTorch(), 1.3, 1.0),
+        lambda: batched(hessian, reversed_inside, AutoTorch(), Each(np.array([1.3]))),
+        lambda: gradient(lambda x: gradient(reversed_inside, AutoTorch(), x)[0], AutoTorch(), 1.3),
+    )
+    for call in calls:
+        with pytest.raises(BackendError, match=r"f applies gradient_hook in a backward pass through a backward pass\. torch"):
+            call()
+    assert hessian(lambda x: gradient_hook(x, lambda c: -c) * 3.0, AutoTorch(), 1.3) == 0.0
 
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])

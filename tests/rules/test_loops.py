@@ -1,9 +1,11 @@
 """`scan`, `fori_loop`, `while_loop`, `cond` and `switch`: jax.lax's meaning on every engine, over trees, in every operator."""
 
 import functools
+import random
+import re
 import tracemalloc
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import array_api_strict
@@ -22,10 +24,12 @@ from adinterface import (
     AutoTorch,
     BackendError,
     Constant,
+    Each,
     OutputError,
     TreeError,
     UnrolledWarning,
     array_namespace,
+    batched,
     derivative,
     gradient,
     hessian,
@@ -500,6 +504,67 @@ def test_jax_refuses_to_go_back_through_a_loop_of_unknown_length(f):
         assert_tree(gradient(f, AutoJax(), 2.0), (80.0,))
 
 
+# Writes in place -----------------------------------------------------------------------------------------------------------
+
+
+def doubled_in_place(c, x):
+    c *= x
+    return c, (c[0], c)
+
+
+def doubled(c, x):
+    c = c * x
+    return c, (c[0], c)
+
+
+def items_in_place(c, x):
+    c[0] = 2 * c[1] + x[0]
+    return c, (c[0], c)
+
+
+def items(c, x):
+    c = np.stack([2 * c[1] + x[0], c[1]])
+    return c, (c[0], c)
+
+
+IN_PLACE = {"in place": (doubled_in_place, doubled, False), "NumPy code": (items_in_place, items, True)}
+FIVE = [AutoTorch(), AutoTorch(mode="forward"), AutoAutograd(), AutoFiniteDifferences(), AutoJax()]
+
+
+@pytest.mark.parametrize("backend", FIVE, ids=str)
+@pytest.mark.parametrize("how", [{}, {"checkpoint": 2}, {"reverse": True}], ids=str)
+@pytest.mark.parametrize(("in_place", "pure", "of_numpy"), IN_PLACE.values(), ids=IN_PLACE.keys())
+def test_a_step_may_write_into_its_carry(in_place, pure, of_numpy, how, backend):
+    """The start, which is used again, and what is stacked stay as they are."""
+
+    def loss(step, x):
+        start = x[0]
+        last, (firsts, all_of_them) = scan(step, start, x, **how)
+        total = (all_of_them * x).sum() + (firsts * firsts * x[:, 1]).sum()
+        return total + (last * start).sum() + (fori_loop(0, 2, lambda i, c: step(c, x[1])[0], start) * start).sum()
+
+    rows = np.array([[1.0, 2.0], [3.0, 4.0], [0.5, 1.0]])
+    found, expected = (
+        value_and_gradient(numpy_function(f) if of_numpy else f, backend, rows)
+        for f in (functools.partial(loss, in_place), functools.partial(loss, pure))
+    )
+    assert_numbers(found.value, expected.value, 1e-12)
+    assert_numbers(found.gradient[0], expected.gradient[0], 1e-6 if backend == AutoFiniteDifferences() else 1e-12)
+
+
+@pytest.mark.parametrize("make", [np.array, torch.tensor], ids=["numpy", "torch"])
+def test_a_loop_leaves_its_start_as_it_is(make):
+    start = make([1.0, 1.0])
+
+    def body(c):
+        c += 1.0
+        return c
+
+    assert while_loop(lambda c: bool(c[0] < 3.0), body, start).tolist() == [3.0, 3.0]
+    assert fori_loop(0, 2, lambda i, c: body(c), start).tolist() == [3.0, 3.0]
+    assert start.tolist() == [1.0, 1.0]
+
+
 # Checkpoints -----------------------------------------------------------------------------------------------------------------
 
 
@@ -519,6 +584,53 @@ def test_torch_computes_again_with_the_same_random_numbers():
             state = torch.get_rng_state()
         assert_numbers_of_tree(found[1], found[0], 1e-12)
         assert state.shape
+
+
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoAutograd(), AutoTorch(mode="forward"), AutoAutograd(mode="forward")], ids=str
+)
+@pytest.mark.parametrize("way", ["scan", "fori_loop", "checkpoint", "checkpoint in checkpoint", "numpy_function"])
+def test_what_is_computed_again_draws_the_same_numbers_from_numpy_and_python(way, backend):
+    def drawn(c):
+        return c * np.random.random() + c**2 * random.random()  # noqa: NPY002
+
+    f = {
+        "scan": lambda x: scan(lambda c, _: (drawn(c), None), x, length=4, checkpoint=2)[0],
+        "fori_loop": lambda x: fori_loop(0, 4, lambda _, c: drawn(c), x, checkpoint=2),
+        "checkpoint": lambda x: recomputed(drawn)(recomputed(drawn)(x)),
+        "checkpoint in checkpoint": recomputed(lambda x: drawn(recomputed(drawn)(x))),
+        "numpy_function": numpy_function(lambda x: scan(lambda c, _: (drawn(c), None), x, length=4, checkpoint=2)[0]),
+    }[way]
+
+    def seeded(function):
+        np.random.seed(1)  # noqa: NPY002
+        random.seed(1)
+        result = function()
+        return result, (np.random.random(), random.random())  # noqa: NPY002
+
+    expected, after = seeded(lambda: f(0.7))
+    slope = (seeded(lambda: f(0.7 + 1e-6))[0] - seeded(lambda: f(0.7 - 1e-6))[0]) / 2e-6
+    (value, (found,)), left = seeded(lambda: value_and_gradient(f, backend, 0.7))
+    assert left == after
+    assert_numbers(value, expected, 1e-12)
+    assert_numbers(found, slope, 1e-7)
+    if way == "checkpoint":
+        curve = seeded(lambda: second_derivative(f, backend, 0.7))[0]
+        slopes = [seeded(lambda x=x: gradient(f, backend, x)[0])[0] for x in (0.7 + 1e-6, 0.7 - 1e-6)]
+        assert_numbers(curve, (slopes[0] - slopes[1]) / 2e-6, 1e-7)
+        back = seeded(lambda: pullback(f, backend, 0.7).back)[0]
+        assert_numbers([back(1.0)[0], back(1.0)[0]], [slope, slope], 1e-7)
+
+
+def test_torch_refuses_a_checkpoint_that_writes_into_its_argument():
+    def squared(x):
+        x *= 2.0
+        return x * x
+
+    with pytest.raises(BackendError, match=r"checkpoint: the function writes into its argument, .* Write into a copy, such as"):
+        gradient(lambda x: recomputed(squared)(x * 1.0).sum(), AutoTorch(), THETA)
+    found = gradient(lambda x: recomputed(lambda x: squared(x + 0.0))(x).sum(), AutoTorch(), THETA)
+    assert_tree(found, (8 * THETA,), 1e-12)
 
 
 def test_torch_computes_again_in_the_precision_of_autocast():
@@ -871,6 +983,44 @@ def test_branches_that_differ_are_refused_where_jax_chooses():
     ):
         jax.jit(lambda n, x: switch(n, [lambda x: x, half], x))(0, jnp.ones(2, dtype="float32"))
     assert float(jax.jit(lambda x: cond(x > 0, lambda x: 0.0, lambda x: x, x))(jnp.float32(-2.0))) == -2.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [
+        (lambda x: 1, lambda x: 2.0, "is a Python float from the one, and a Python int from the other"),
+        (lambda x: x, lambda x: 2, "is a Python int from the one, and float64 of shape () from the other"),
+        (
+            lambda x: 1.0,
+            lambda x: jnp.stack([x, x]),
+            "is float64 of shape (2,) from the one, and a Python float from the other",
+        ),
+        (
+            lambda x: {"n": True, "x": x},
+            lambda x: {"n": 1, "x": x},
+            "['n'] is a Python int from the one, and a Python bool from",
+        ),
+    ],
+)
+def test_numbers_of_branches_that_differ_are_refused_where_jax_chooses(one, other, words):
+    fast = prepare(jacobian, lambda x: cond(x > 0, one, other, x), AutoJax(), 1.5)
+    with pytest.raises(TreeError, match=re.escape(words)):
+        fast(1.5)
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(mode="forward")], ids=str)
+def test_a_number_of_each_entry_of_a_batch_decides_nothing_in_torch(backend):
+    def f(x):
+        return cond(x[0] > 0, lambda x: (x**2).sum(), lambda x: x.sum(), x)
+
+    rows = np.array([[1.0, 2.0], [-1.0, 3.0]])
+    with pytest.raises(
+        BackendError,
+        match=r"cond: torch does not know a number that cond decides by, as it compiles f or takes a batch at once\. Make the "
+        r"call without prepare, or batched with chunk_size=1 in the backend",
+    ):
+        batched(gradient, f, backend, Each(rows))
+    assert_numbers(batched(gradient, f, replace(backend, chunk_size=1), Each(rows))[0], [[2.0, 4.0], [1.0, 1.0]])
 
 
 def test_arrays_of_two_engines_do_not_mix():

@@ -74,6 +74,10 @@ class UnrolledWarning(UserWarning):
     """Compiling a prepared call will take as long as the message says, most likely because a Python loop is unrolled."""
 
 
+class FrozenDrawsWarning(UserWarning):
+    """f drew random numbers outside of the engine while it was compiled: all calls compute with these numbers."""
+
+
 class PrecisionWarning(UserWarning):
     """A derivative is less exact than it should be, by its engine's own estimate."""
 
@@ -82,7 +86,7 @@ class ClosedFormWarning(UserWarning):
     """NumPy code compares a differentiated number with a constant, and may take a branch that does not depend on it."""
 
 
-for _warning in (ClosedFormWarning, DisconnectedWarning, UnrolledWarning, PrecisionWarning):
+for _warning in (ClosedFormWarning, DisconnectedWarning, FrozenDrawsWarning, UnrolledWarning, PrecisionWarning):
     _warning.__module__ = "adinterface"
 
 

@@ -45,7 +45,8 @@ class Loops:
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
         """`function(*arrays)` without storing intermediate values: a reverse-mode derivative computes them again.
 
-        By default all are stored, which is correct, but does not save memory.
+        By default all are stored, which is correct, but does not save memory. Later evaluations draw the random numbers of
+        the first one: the core sees to that.
         """
         return function(*arrays)
 
@@ -73,7 +74,8 @@ class Loops:
 def known(loop: str, library: Any, x: Any, number: Callable[[Any], T]) -> T:
     """`number(x)`, which decides a Python loop or branch.
 
-    Raises BackendError where the engine compiles, so that x has no value yet, and has no loops of its own.
+    Raises BackendError where x has no value, as the engine compiles or takes a batch of entries at once, and has no loops of
+    its own.
     """
     try:
         return number(x)
@@ -81,8 +83,9 @@ def known(loop: str, library: Any, x: Any, number: Callable[[Any], T]) -> T:
         if not library.traced(x) or library.value_under_trace(x) is not None:
             raise
         raise BackendError(
-            f"{loop}: {library.name} compiles f and does not know a value that {loop} decides by. Make the call without "
-            f"prepare, or let the engine's backend compile loops and branches (`Library.loops`)."
+            f"{loop}: {library.name} does not know a number that {loop} decides by, as it compiles f or takes a batch at once. "
+            f"Make the call without prepare, or batched with chunk_size=1 in the backend; or let the backend of the engine "
+            f"compile loops and branches (`Library.loops`)."
         ) from error
 
 

@@ -37,6 +37,9 @@ class FlatRule(Protocol):
     #: From one tangent for each leaf to one for each output; None if the user gave none.
     pushforward: Callable[[Arrays, Point], Arrays] | None
 
+    #: It belongs to the innermost derivative that follows its arguments: derivatives around that are those of `written`.
+    innermost: bool
+
     def value(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         """The function itself: `(outputs, aux)`."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from ...core.contract.library import Library
+from ...core.contract.library import Library, kind
 from ...core.contract.loops import Arrays, known
 from ...core.contract.tracing import untraced
 from .captured import engine_among
@@ -99,6 +99,18 @@ def _arrays_of(result: Any, home: Home) -> Any:
     return tree.build([leaf.wrap(leaf.value) if leaf.wrap else home.leave(home.enter(leaf)) for leaf in tree.leaves])
 
 
+_KINDS = {bool: "bool", int: "integer", float: "real", complex: "complex"}
+
+
+class Seen(NamedTuple):
+    """One place of what a branch gave. A Python number takes the dtype of an array of its kind."""
+
+    words: str
+    kind: str
+    shape: tuple[int, ...]
+    dtype: str | None
+
+
 class Branches:
     """The branches of which an engine runs one: all return the structure of the first."""
 
@@ -108,7 +120,7 @@ class Branches:
         self.build: Callable[[Sequence[Any]], Any] = build
         self.home: Home = home
         self.tree: LoopTree | None = None
-        self.kinds: list[tuple[int, str, tuple[int, ...]] | None] = []
+        self.kinds: list[Seen | None] = []
         self.first: int = 0
 
     def flat(self, n: int) -> Callable[..., Arrays]:
@@ -133,16 +145,15 @@ class Branches:
             leaf = leaf_of(value)
             assert leaf is not None
             if type(leaf.value) in NUMBERS:
-                arrays.append(leaf.value)
-                continue
-            array = self.home.enter(leaf)
-            library = self.home.library
-            kind = (library.dtype(array), library.shape(array))
-            known = self.kinds[place]
-            if known is None:
-                self.kinds[place] = (n, *kind)
-            elif known[1:] != kind:
-                raise self.tree.refusal(self.tree.paths()[place], of_kind(*kind), of_kind(*known[1:]))
+                array, seen = leaf.value, Seen(described(value), _KINDS[type(leaf.value)], (), None)
+            else:
+                array, library = self.home.enter(leaf), self.home.library
+                dtype, shape = library.dtype(array), library.shape(array)
+                seen = Seen(of_kind(dtype, shape), kind(dtype), shape, dtype)
+            known = self.kinds[place] or seen
+            if known[1:3] != seen[1:3] or (None not in (known.dtype, seen.dtype) and known.dtype != seen.dtype):
+                raise self.tree.refusal(self.tree.paths()[place], seen.words, known.words)
+            self.kinds[place] = seen if known.dtype is None else known
             arrays.append(array)
         return tuple(arrays)
 

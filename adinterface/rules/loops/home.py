@@ -56,6 +56,13 @@ class Home:
             return value
         return self.loops.adopt(np.asarray(value), like=self.like)
 
+    def copies(self, arrays: Iterable[Any]) -> list[Any]:
+        """The same arrays, into which f may write."""
+        if self.is_plain:
+            return [array.copy("K") if isinstance(array, np.ndarray) else array for array in arrays]
+        xp = self.library.namespace(None)
+        return [xp.asarray(array, copy=True) for array in arrays] if self.library.mutable else [*arrays]
+
     def number_dtype(self, value: Any) -> str:
         """The dtype that a Python number takes."""
         if isinstance(value, (bool, int)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 from ...core.contract.errors import OutputError, TreeError
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.loops import Arrays
+from ...core.contract.repetition import Draws
 from ...core.contract.tracing import untraced
 from .captured import engine_among
 from .carry import Carry
@@ -197,7 +199,7 @@ class Steps:
         if length == 0:
             return carry.build(carry.arrays), self._empty()
         if every is None or self.home.is_plain:
-            last, columns = self._go(carry.build(carry.arrays), self.xs, length, reverse)
+            last, columns = self._go(carry.arrays, self.xs, length, reverse)
             return last, self._stacked_tree(self._stack(columns, reverse))
         arrays, parts = carry.arrays, []
         for start in range(0, length, every):
@@ -222,26 +224,35 @@ class Steps:
         kept = len(carry)
 
         def function(*arrays: Any) -> Arrays:
-            value, columns = self._go(self.carry.build(arrays[:kept]), arrays[kept:], count, reverse)
+            value, columns = self._go(arrays[:kept], arrays[kept:], count, reverse)
             return (*self.carry.read(value)[0], *self._stack(columns, reverse))
 
-        results = self.home.loops.checkpoint(function, (*carry, *xs))
+        results = self.home.loops.checkpoint(functools.partial(Draws(), function), (*carry, *xs))
         return results[:kept], results[kept:]
 
-    def _go(self, value: Any, xs: Sequence[Any], length: int, reverse: bool) -> tuple[Any, list[list[Any]]]:
+    def _go(self, start: Arrays, xs: Arrays, length: int, reverse: bool) -> tuple[Any, list[list[Any]]]:
         """Python's loop: the last carry as a tree, and of each leaf of y the values in the order in which they came."""
         home, carry, called, build_x = self.home, self.carry, self._called, self.x_tree.build
-        slices = [home.loops.slices(x) for x in xs]
+        slices = [home.loops.slices(x) for x in (home.copies(xs) if home.is_plain else xs)]
         rows: Sequence[Sequence[Any]] = list(zip(*slices)) if slices else [()] * length
         if reverse:
             rows = rows[::-1]
         columns: list[list[Any]] = []
+        # A step may write into its carry: never into that of the caller, nor into what an earlier step gave to be stacked.
+        given = home.copies(start)
+        value, writes = carry.build(given), home.is_plain
         for row in rows:
             value, y = called(value, build_x(home.leave_all(row)))
             arrays, as_it_is = carry.read(value)
             if not as_it_is:
                 value = carry.build(arrays)
             leaves = self._read_y(y)
+            writes = writes or any(map(operator.is_, arrays, given))
+            if writes or home.wrap is not None:
+                leaves = self._entered(leaves)
+            if writes:
+                leaves = home.copies(leaves)
+            given = arrays
             if not columns:
                 columns = [[] for _ in leaves]
             for column, leaf in zip(columns, leaves):

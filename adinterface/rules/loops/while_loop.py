@@ -70,8 +70,8 @@ def _attempts(loop: str, tree: LoopTree, brought: list[LoopLeaf], run: Callable[
 
 
 def _run(condition: Callable[[Any], Any], body: Callable[[Any], Any], carry: Carry, home: Home) -> Any:
-    value = carry.build(carry.arrays)
     if not home.loops.compiles:
+        value = carry.build(home.copies(carry.arrays))  # which a step may write into
         while _truth(condition(value), home):
             value = body(value)
             arrays, as_it_is = carry.read(value)

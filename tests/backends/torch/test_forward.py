@@ -7,6 +7,7 @@ from backends_table import assert_numbers
 
 from adinterface import (
     AutoTorch,
+    BackendError,
     Each,
     SecondOrder,
     batched,
@@ -153,3 +154,41 @@ def test_elements_that_share_memory_are_variables_of_their_own(backend, name):
     assert_numbers(pullback(lambda x: x**2, backend, x).back(x)[0], 2 * numbers**2, 1e-15)
     for pair in (backend, SecondOrder(backend, REVERSE), SecondOrder(REVERSE, backend)):
         assert_numbers(hvp(lambda x: (x**3).sum(), pair, x, x), 6 * numbers**2, 1e-14)
+
+
+# Batches of tangents inside a batch ------------------------------------------------------------------------------------------
+
+MATRICES = torch.tensor([[[2.0, 1.0], [0.5, 1.0]], [[1.0, -1.0], [2.0, 3.0]], [[4.0, 0.3], [0.2, -1.0]]], dtype=torch.float64)
+RIGHT = X[:2]
+SOLVING = {
+    "det": torch.linalg.det,
+    "slogdet": lambda a: torch.slogdet(a)[1],
+    "logdet": lambda a: torch.logdet(a @ a.mT),
+    "solve": lambda a: (torch.linalg.solve(a, RIGHT) ** 2).sum(),
+    "solve_ex": lambda a: (torch.linalg.solve_ex(a, RIGHT)[0] ** 2).sum(),
+    "tensorsolve": lambda a: (torch.linalg.tensorsolve(a, RIGHT) ** 2).sum(),
+    "one matrix for all": lambda a: (torch.linalg.solve(MATRICES[0], a) ** 2).sum(),
+}
+
+
+@pytest.mark.parametrize("f", SOLVING.values(), ids=SOLVING.keys())
+def test_what_solves_in_two_batches_is_refused(f):
+    rows = torch.stack([gradient(f, REVERSE, a)[0] for a in MATRICES])
+    assert_numbers(batched(gradient, f, REVERSE, Each(MATRICES))[0], rows)
+    assert_numbers(batched(gradient, f, AutoTorch(mode="forward", chunk_size=1), Each(MATRICES))[0], rows)
+    tangents = batched(pushforward, f, FORWARD, (Each(MATRICES),), (Each(torch.ones_like(MATRICES)),)).tangent
+    assert_numbers(tangents, rows.sum((1, 2)))
+    refused = r"f calls \w+ of torch for a batch of tangents inside another batch, .* Take the derivative in reverse, with"
+    with pytest.raises(BackendError, match=refused):
+        batched(gradient, f, FORWARD, Each(MATRICES))
+    for backend in (SecondOrder(FORWARD, REVERSE), SecondOrder(REVERSE, FORWARD)):
+        with pytest.raises(BackendError, match=r"f calls \w+ of torch"):
+            batched(hessian, f, backend, Each(MATRICES))
+
+
+def test_the_derivative_of_a_forward_derivative_is_refused_in_a_batch_too():
+    def pushed(a):
+        return pushforward(torch.linalg.det, FORWARD, (a,), (torch.ones_like(a),)).tangent
+
+    with pytest.raises(BackendError, match="f calls linalg_det of torch inside a derivative of a forward derivative"):
+        batched(gradient, pushed, REVERSE, Each(MATRICES))

@@ -113,8 +113,9 @@ def test_a_loop_that_the_compiler_cannot_decide_names_the_hook():
         raise TypeError("a symbolic value has no truth")
 
     message = (
-        "while_loop: compiling compiles f and does not know a value that while_loop decides by. Make the call without prepare, "
-        "or let the engine's backend compile loops and branches (`Library.loops`)."
+        "while_loop: compiling does not know a number that while_loop decides by, as it compiles f or takes a batch at once. "
+        "Make the call without prepare, or batched with chunk_size=1 in the backend; or let the backend of the engine compile "
+        "loops and branches (`Library.loops`)."
     )
     with pytest.raises(BackendError) as caught:
         known("while_loop", Compiling(None), object(), unknown)

@@ -1,0 +1,97 @@
+"""The Array API namespace of tensors, where torch itself errs or stops."""
+
+import numpy as np
+import pytest
+import torch
+
+from adinterface import (
+    AutoFiniteDifferences,
+    AutoTorch,
+    BackendError,
+    Constant,
+    Each,
+    array_namespace,
+    batched,
+    gradient,
+    hessian,
+    numpy_function,
+    value_and_gradient,
+)
+
+each_mode = pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(mode="forward")], ids=str)
+
+STACK = torch.arange(1.0, 13.0, dtype=torch.float64).reshape(3, 4)
+
+
+@each_mode
+def test_each_entry_takes_at_its_own_index(backend):
+    def f(x, i):
+        taken = array_namespace(x).take(x, i)
+        assert taken.shape == ()
+        return taken**2
+
+    value, (slopes, _) = batched(value_and_gradient, f, backend, Each(STACK), Constant(Each(torch.tensor([2, 0, -1]))))
+    assert value.tolist() == [9.0, 25.0, 144.0]
+    assert slopes.tolist() == [[0.0, 0.0, 6.0, 0.0], [10.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 24.0]]
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("indices", [1, [1, -1], [[0, 1], [2, -1]]], ids=str)
+def test_indices_have_any_shape(indices, axis):
+    taken = array_namespace(STACK).take(STACK, torch.tensor(indices), axis=axis)
+    np.testing.assert_array_equal(taken, np.take(STACK.numpy(), indices, axis=axis))
+
+
+@each_mode
+def test_the_sign_of_each_entry(backend):
+    def f(x):
+        return array_namespace(x).sum(array_namespace(x).sign(x) * x)
+
+    value, (slopes,) = batched(value_and_gradient, f, backend, Each(torch.tensor([[1.0, -2.0], [0.0, -3.0]])))
+    assert value.tolist() == [3.0, 3.0]
+    assert slopes.tolist() == [[1.0, -1.0], [0.0, -1.0]]
+
+
+@pytest.mark.parametrize("x", [[3 + 4j, 0j], [2.0, float("nan")], [-3, 0]], ids=["complex", "nan", "integer"])
+def test_signs_are_as_in_numpy(x):
+    np.testing.assert_array_equal(array_namespace(STACK).sign(torch.tensor(x)), np.sign(torch.tensor(x).numpy()))
+
+
+TALL = np.array([[1.0, 2.0], [0.5, -1.0], [2.0, 0.3], [-1.0, 1.0]])
+WEIGHTS = np.arange(16.0).reshape(4, 4)
+
+
+def of_the_null_space(a):
+    u, _, _ = np.linalg.svd(a)
+    return np.sum(WEIGHTS * (u[:, 2:] @ u[:, 2:].T))
+
+
+@each_mode
+@pytest.mark.parametrize("operator", [gradient, hessian])
+def test_no_mode_gives_zeros_through_the_null_space(operator, backend):
+    with pytest.raises(BackendError, match=r"full_matrices|_NullVectors"):
+        operator(numpy_function(of_the_null_space), backend, TALL)
+
+
+def test_the_null_space_is_refused_in_these_words():
+    with pytest.raises(BackendError) as raised:
+        gradient(numpy_function(of_the_null_space), AutoTorch(), TALL)
+    assert str(raised.value).startswith(
+        "linalg.svd: with full_matrices=True the vectors of the null space of a matrix that is not square have no derivative "
+        "in torch. Write full_matrices=False, or take the singular values alone, with linalg.svdvals."
+    )
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4)], ids=str)
+def test_the_other_vectors_have_their_derivative_beside_the_null_space(shape):
+    def f(a):
+        u, s, vh = np.linalg.svd(a)
+        return np.sum(s**3) + np.sum(np.abs(u[:, :2]) * WEIGHTS[: shape[0], :2]) + np.sum(np.abs(vh[:2]) ** 3)
+
+    a = TALL.reshape(shape)
+    expected = gradient(numpy_function(f), AutoFiniteDifferences(), a)[0]
+    np.testing.assert_allclose(gradient(numpy_function(f), AutoTorch(), a)[0], expected, rtol=1e-6, atol=1e-8)
+    stacked = batched(gradient, numpy_function(f), AutoTorch(), Each(np.stack([a, 2 * a])))[0]
+    np.testing.assert_allclose(stacked[0], expected, rtol=1e-6, atol=1e-8)
+    with pytest.raises(BackendError, match="full_matrices=True"):
+        batched(gradient, numpy_function(of_the_null_space), AutoTorch(), Each(np.stack([TALL, TALL])))

@@ -317,6 +317,75 @@ def test_training_takes_the_steps_of_gradient_descent(backend, way):
     assert training.model.name == "line"
 
 
+MAKERS = {
+    "number": lambda m: 0.1,
+    "optax.sgd": lambda m: from_optax(optax.sgd(0.1)),
+    "optax.adam": lambda m: from_optax(optax.adam(0.1)),
+    "optax.adamw": lambda m: from_optax(optax.adamw(0.1, weight_decay=0.5)),
+    "optax.lamb": lambda m: from_optax(optax.lamb(0.1, weight_decay=0.5)),
+    "optax.clip": lambda m: from_optax(optax.chain(optax.clip_by_global_norm(0.5), optax.sgd(0.1))),
+    "torch.SGD": lambda m: from_torch_optim(torch.optim.SGD, m, lr=0.1, weight_decay=0.5),
+    "torch.AdamW": lambda m: from_torch_optim(torch.optim.AdamW, m, lr=0.1, weight_decay=0.5),
+}
+
+
+@every
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_no_optimiser_moves_the_constants_of_a_model(make, backend):
+    factor, held = np.array([3.0, 4.0]), {"shift": np.array([0.5, -0.5]), "scale": 2.0}
+
+    def with_constants(m, x):
+        return _frozen(m["w"], x, m["factor"], m["held"]) + m["level"]
+
+    def without(m, x, factor, held):
+        return _frozen(m["w"], x, factor, held) + 0.25
+
+    start = {"w": np.array([1.0, 2.0]), "factor": Constant(factor), "held": Constant(held), "level": Constant(0.25)}
+    alone = {"w": np.array([1.0, 2.0])}
+    trainings, losses = [], []
+    for f, m, data in ((with_constants, start, (X,)), (without, alone, (X, factor, held))):
+        for compiled in (None, False):
+            optimiser = make(m)
+            training = Training(f, backend, optimiser, None if hasattr(optimiser, "model") else m, compiled=compiled)
+            trainings.append(training)
+            losses.append([training(*data) for _ in range(3)])
+    np.testing.assert_allclose(losses, [losses[-1]] * 4, rtol=1e-6)
+    for training in trainings:
+        np.testing.assert_allclose(training.model["w"], trainings[-1].model["w"], rtol=1e-6)
+    for training in trainings[:2]:
+        assert training.model["factor"].value is factor
+        assert type(training.model["held"]) is Constant
+        assert training.model["held"].value["scale"] == 2.0
+        assert training.model["held"].value["shift"] is held["shift"]
+
+
+def _frozen(w, x, factor, held):
+    return (((x @ (w * factor)) * held["scale"] + held["shift"].sum()) ** 2).mean()
+
+
+@pytest.mark.parametrize("compiled", [None, False])
+def test_training_with_optax_keeps_a_frozen_layer_of_equinox(compiled):
+    net = eqx.nn.MLP(2, 1, 3, 1, key=jax.random.key(0))
+    frozen = eqx.tree_at(lambda m: m.layers[0], net, Constant(net.layers[0]))
+    training = Training(
+        lambda m, x: jnp.mean(jax.vmap(m)(x) ** 2), AutoJax(), from_optax(optax.adamw(0.1)), frozen, compiled=compiled
+    )
+    first, *_, last = [float(training(jnp.asarray(X, dtype="float32"))) for _ in range(3)]
+    assert last < first
+    assert training.model.layers[0].value.weight is net.layers[0].weight
+
+
+def test_the_function_of_a_line_search_gets_what_constants_hold():
+    m = {"w": np.array([1.0, 2.0]), "k": Constant(np.array([3.0, 4.0]))}
+    f = lambda m: ((m["w"] * m["k"] - 1) ** 2).sum()
+    optimiser = from_optax(optax.lbfgs())
+    state = optimiser.init(m)
+    for _ in range(5):
+        value, slope = value_and_gradient(f, AutoJax(), m)
+        m, state = optimiser.step(slope, state, m, value=value, grad=slope[0], value_fn=f)
+    np.testing.assert_allclose(m["w"], [1 / 3, 1 / 4], rtol=1e-5)
+
+
 def test_training_of_jax_arrays_is_one_program():
     traced = 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -177,7 +177,11 @@ class _Kept:
         self.value: Any = value
 
 
-register_node(_Kept, lambda kept: ((kept.value,), None), lambda _, children: Constant(children[0]))
+def _constant(_: None, children: Sequence[Any]) -> Any:
+    return Constant(children[0])
+
+
+register_node(_Kept, lambda kept: ((kept.value,), None), _constant)
 
 
 def _kept(held: Any) -> Constant:

@@ -8,12 +8,13 @@ from typing import Any
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.library import PYTHON
-from ..core.contract.structures import Constant
+from ..core.contract.structures import Constant, Marker
 from ..core.contract.tracing import untraced
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.second_order import first_order
-from ..core.tree import apart, rebuild, register_node
+from ..core.tree import apart, rebuild
+from ..core.tree.recognition import register_marker
 from .evaluate import TrainingStep
 from .parameters import Parameters, each_constant
 from .tree.algebra import like
@@ -170,18 +171,18 @@ def _tied(model: Any, ties: _Ties | None) -> Any:
     )
 
 
-class _Kept:
+class _Kept(Constant):
     """Inside a Constant: what f receives is a Constant again, for the optimiser and for `value_and_gradient` in f."""
 
-    def __init__(self, value: Any):
-        self.value: Any = value
+    __slots__ = ()
 
 
-def _constant(_: None, children: Sequence[Any]) -> Any:
-    return Constant(children[0])
+class _Keeping(Marker):
+    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
+        return Constant(children[0])
 
 
-register_node(_Kept, lambda kept: ((kept.value,), None), _constant)
+register_marker(_Kept, _Keeping(_Kept))
 
 
 def _kept(held: Any) -> Constant:

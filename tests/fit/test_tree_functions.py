@@ -572,7 +572,8 @@ def _counted(m):
     moved = tree.axpy(-1.0, tree.scale(2.0, m), m)
     parts = [
         tree.norm(m), tree.norm(m, 1), tree.norm(m, math.inf), tree.vdot(m, m), len(tree.leaves(m)), tree.norm(moved),
-        len(tree.leaves_with_path(m)), len(tree.structure(m)), tree.ravel(m)[0].shape[0], tree.norm(tree.map(lambda x: x + 1, m)),
+        len(tree.leaves_with_path(m)), len(tree.structure(m)), tree.ravel(m)[0].shape[0],
+        tree.norm(tree.map(lambda x: x + 1, m)),
     ]  # fmt: skip
     return [float(getattr(part, "_value", part)) for part in parts]
 

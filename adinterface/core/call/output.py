@@ -150,7 +150,8 @@ class Function:
         others = {id(value) for n, value in enumerate(both) if n not in constants} if constants else ()
         for n in constants:
             if id(both[n]) in others:
-                both[n] = -(-both[n])
+                opposite = -both[n]
+                both[n] = -opposite
         return both
 
     def taken_apart(self, result: Any) -> tuple[Arrays, Aux]:

@@ -12,8 +12,18 @@ from ..contract.errors import TreeError
 from ..contract.library import Library
 from ..contract.nodes import Unkeyed, contents, exactly
 from ..contract.structures import (
-    CARRIED, CONSTANT, DIFFERENTIATED, Constant, Holder, Leaf, LeafSpec, Node, Static, Structure, count_leaves,
-)  # fmt: skip
+    CARRIED,
+    CONSTANT,
+    DIFFERENTIATED,
+    Constant,
+    Holder,
+    Leaf,
+    LeafSpec,
+    Node,
+    Static,
+    Structure,
+    count_leaves,
+)
 from .flattening import flatten
 from .recognition import handler_of
 

@@ -925,3 +925,47 @@ class Dicted:
     @classmethod
     def tree_unflatten(cls, options, children):
         return cls(*children, options)
+
+
+@pytest.mark.parametrize("method", ["Newton-CG", "trust-ncg", "trust-krylov", "trust-exact", "trust-constr"])
+@every
+def test_methods_of_second_order_leave_alone_what_is_not_solved_for(backend, method):
+    start = {
+        "a": np.array([1.0, 5.0]), "b": 2.0, "n": 3, "count": np.array([1, 2]), "name": "x", "flag": True, "none": None,
+        "fixed": Constant(np.array([4.0, 4.0])),
+    }  # fmt: skip
+    f = lambda m: ((m["a"] - m["n"]) ** 2).sum() + (m["b"] - 4.0) ** 2 + 0.0 * m["fixed"][0]
+    found = minimize(f, backend, start, method=method).x
+    np.testing.assert_allclose(found["a"], [3.0, 3.0], atol=1e-4)
+    np.testing.assert_allclose(found["b"], 4.0, atol=1e-4)
+    assert (found["n"], found["name"], found["flag"], found["none"]) == (3, "x", True, None)
+    assert found["count"].tolist() == [1, 2]
+
+
+def test_methods_of_second_order_solve_for_the_parameters_of_a_module():
+    net = torch.nn.Linear(1, 1, dtype=torch.float64)
+    start = {"net": net, "n": 3}
+    f = lambda m: (m["net"].weight - m["n"]).pow(2).sum() + (m["net"].bias + 1.0).pow(2).sum()
+    found = minimize(f, AutoTorch(), start, method="Newton-CG").x
+    np.testing.assert_allclose([found["net"].weight.item(), found["net"].bias.item()], [3.0, -1.0], atol=1e-6)
+
+
+@engines
+@pytest.mark.parametrize(
+    "sigma", [None, np.linspace(1.0, 2.0, 8), np.diag(np.linspace(1.0, 2.0, 8))], ids=["none", "one", "two"]
+)
+@pytest.mark.parametrize("method", ["lm", "trf"])
+def test_a_fit_leaves_out_what_is_not_a_number(method, sigma, backend):
+    x, y = np.linspace(0.0, 1.0, 8), np.exp(np.linspace(0.0, 1.2, 8))
+    y[2], x[5] = np.nan, np.nan
+    f = lambda m, x: m["a"] * array_namespace(x).exp(m["b"] * x)
+    start, options = {"a": 1.0, "b": 0.5}, {"nan_policy": "omit", "sigma": sigma, "method": method}
+    best, covariance = curve_fit(f, backend, x, y, start, **options)
+    plain = lambda x, a, b: a * np.exp(b * x)
+    expected, beside = scipy.optimize.curve_fit(plain, x, y, [1.0, 0.5], **options)
+    np.testing.assert_allclose([best["a"], best["b"]], expected, rtol=1e-5)
+    np.testing.assert_allclose(covariance, beside, rtol=1e-3, atol=1e-12)
+    with pytest.raises(ValueError, match="nan"):
+        curve_fit(f, backend, x, y, start, nan_policy="raise")
+    with pytest.raises(ValueError, match="must not contain infs or NaNs"):
+        curve_fit(f, backend, x, np.ones(8), start)

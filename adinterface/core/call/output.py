@@ -70,7 +70,7 @@ class Function:
         self.output = output
         self.held: frozenset[int] = plan.held
         self.fresh: bool = plan.fresh
-        #: Whether f is told which of its 0-d arguments are arrays and which Python numbers, or what was in a Constant.
+        #: Whether to record for f which 0-d arguments are arrays and which are Python numbers, or what was in a Constant.
         numbers = plan.of_python and getattr(f, "asks_for_python_numbers", None) is True
         self.tells: bool = bool(plan.of_no_axes or numbers or plan.constants)
         #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.

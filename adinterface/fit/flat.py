@@ -121,7 +121,7 @@ class Flat:
 
     def hessp(self, x: Any, p: Any) -> Vector:
         """The Hessian times a vector, without forming it."""
-        return self.packing.gradient((self._call(hvp, self.unravel(x), self.unravel(p)),))
+        return self.packing.gradient((self._call(hvp, self.unravel(x), self.packing.tangent(p)),))
 
     def value(self, x: Any) -> Any:
         """What f returns."""

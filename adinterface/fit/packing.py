@@ -10,7 +10,7 @@ import numpy as np
 from ..core.contract.errors import NotDifferentiableError, TreeError
 from ..core.contract.library import NUMPY, PYTHON, Library, kind, widest
 from ..core.contract.structures import Leaf
-from ..core.tree import along
+from ..core.tree import along, build_gradient
 from ..core.tree.recognition import handler_of
 from .parameters import Parameters
 from .tree.mapping import require_leaf, require_like, require_shape
@@ -74,14 +74,22 @@ class Packing:
         """The model with the numbers of a vector, each leaf with its type, library, dtype and device, and memory of its own."""
         if self.bare:
             return np.array(vector).reshape(self.shapes[0])
+        return self.parameters.rebuilt(self._values(vector))
+
+    def tangent(self, vector: Any) -> Any:
+        """As `unpacked`, with None for what has no derivative."""
+        values = self._values(np.asarray(vector, dtype=np.float64))
+        each = iter([values[place] for place in self.parameters.places if place is not None])
+        return build_gradient(self.parameters.structure, each)
+
+    def _values(self, vector: Vector) -> list[Any]:
         taken: set[int] = set()
-        values = [
+        return [
             self._restored(vector[start:stop], leaf, shape, dtype, doubled, taken)
             for start, stop, leaf, shape, dtype, doubled in zip(
                 self.starts, self.starts[1:], self.parameters.once, self.shapes, self.dtypes, self.complex
             )
         ]
-        return self.parameters.rebuilt(values)
 
     def hessian(self, blocks: Any) -> Any:
         """What `hessian` returned, as a matrix of shape `(n, n)`; sparse if the blocks are."""

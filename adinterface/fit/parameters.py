@@ -6,7 +6,7 @@ their optimisers through this module.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -14,8 +14,9 @@ from ..core.call.output import check_scalar as check_scalar
 from ..core.call.state import stateful as stateful
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON, Library, complex_of, widest
-from ..core.contract.structures import Leaf
-from ..core.tree import Structure, count_leaves
+from ..core.contract.nodes import NodeType
+from ..core.contract.structures import Constant, Leaf
+from ..core.tree import Structure, count_leaves, handler_of
 from ..core.tree.matching import Fits, along, apart, rebuild
 from .tree.algebra import like as like
 from .tree.mapping import precision
@@ -108,6 +109,19 @@ class Parameters:
             self.structure,
             iter([leaf.value if place is None else values[place] for leaf, place in zip(self.found, self.places)]),
         )
+
+
+def each_constant(change: Callable[[Any], Any], model: Any) -> Any:
+    """The model with a function of what each Constant holds in its place; the same objects where there is none."""
+    if type(model) is Constant:
+        return change(model.value)
+    handler = handler_of(model, scan=False)
+    if not isinstance(handler, NodeType) or handler.held or handler.stateful:  # which f gets itself
+        return model
+    children, data = handler.flatten(model)
+    changed = [each_constant(change, child) for child in children]
+    same = all(new is old for new, old in zip(changed, children))
+    return model if same else handler.replace(data, changed)
 
 
 def one_gradient(model: Any, gradient: Any) -> Any:

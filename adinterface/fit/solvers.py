@@ -11,7 +11,9 @@ import numpy as np
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import BackendError, MissingEngineError
+from ..core.contract.library import Library
 from ..core.contract.tracing import untraced
+from ..core.tree import handler_of
 from ..sparse.auto import AutoSparse
 from .flat import Flat, problem_of
 from .packing import Rows, Vector
@@ -205,16 +207,30 @@ def curve_fit(
     sigma = options.get("sigma")
     if sigma is not None and not (isinstance(sigma, np.ndarray) and sigma.ndim in (1, 2)):
         options["sigma"] = rows.pack(sigma, "curve_fit", "sigma")
-    # f has x already; SciPy would make an array of it.
+    numbers = rows.pack(y, "curve_fit")
+    # f has x already. SciPy gets the numbers of the data in its place, and leaves some out with nan_policy="omit".
     best, *others = optimize.curve_fit(
-        lambda _, *numbers: problem.residuals(numbers),
-        None,
-        rows.pack(y, "curve_fit"),
+        lambda kept, *at: _kept(problem.residuals(at), kept),
+        _numbered(x, numbers.size),
+        numbers,
         problem.x0,
-        jac=lambda _, *numbers: problem.jacobian(numbers),
+        jac=lambda kept, *at: _kept(problem.jacobian(at), kept),
         **options,
     )
     return problem.unravel(best), *others
+
+
+def _numbered(x: Any, count: int) -> Vector:
+    """The numbers of the data, NaN where x is, if x is an array with an entry for each."""
+    numbers = np.arange(float(count))
+    library = handler_of(x, scan=False)
+    if isinstance(library, Library) and library.shape(x)[-1:] == (count,) and library.is_floating(x):
+        numbers[np.isnan(library.to_numpy(x)).reshape(-1, count).any(axis=0)] = np.nan
+    return numbers
+
+
+def _kept(rows: Any, kept: Vector) -> Any:
+    return rows if len(rows) == len(kept) else rows[kept.astype(int)]
 
 
 # Conversions for SciPy ----------------------------------------------------------------------------------------------------

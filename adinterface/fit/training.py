@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.library import PYTHON
-from ..core.contract.structures import Constant
+from ..core.contract.structures import Constant, Marker
 from ..core.contract.tracing import untraced
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.second_order import first_order
 from ..core.tree import apart, rebuild
+from ..core.tree.recognition import register_marker
 from .evaluate import TrainingStep
-from .parameters import Parameters
+from .parameters import Parameters, each_constant
 from .tree.algebra import like
 from .tree.mapping import map, require_leaf
 from .update import update
@@ -78,6 +79,8 @@ class Training:
         #: is not compiled.
         self._whole: dict[_Ties | None, Prepared] | None = {} if whole and compiled is not False else None
         self._ties: _Ties | None = None
+        #: Whether there are Constants in the model.
+        self._frozen = False
         self._moved: Any = None
         native = getattr(optimiser, "native_step", None) if compiled is not False else None
         #: The engine's step for its own models: a function of the model, the state, the data and the keywords; or None.
@@ -109,11 +112,13 @@ class Training:
 
     def _taken(self, wholes: dict[_Ties | None, Prepared], constants: list[Any], kwargs: dict[str, Any]) -> Any:
         if self.model is not self._moved:
-            self._ties = _ties_of(self.model)
+            self._ties, self._restores = _ties_of(self.model), None
+            self._frozen = each_constant(_none, self.model) is not self.model
         whole = wholes.get(self._ties)
         if whole is None:
             whole = wholes[self._ties] = Prepared(TrainingStep, self.backend, partial(self._stepped, self._ties))
-        value, moved, self.state = whole(self.model, Constant(self.state), *constants, **kwargs)
+        model = each_constant(_kept, self.model) if self._frozen else self.model
+        value, moved, self.state = whole(model, Constant(self.state), *constants, **kwargs)
         self.model = self._moved = _tied(self._restored(moved), self._ties)
         return value
 
@@ -121,13 +126,14 @@ class Training:
         constants = [Constant(part) for part in data]
         model = _tied(model, ties)  # compiled code returns a separate array for each place
         value, gradient = value_and_gradient(self.loss, self.backend, model, *constants, **kwargs)
-        return value, *self.optimiser.step(gradient[0], state, model)
+        moved, state = self.optimiser.step(gradient[0], state, model)
+        return value, each_constant(_none, moved), state
 
     def _restored(self, moved: Any) -> Any:
-        """The model with leaves of its own types: compiled code returns arrays of one library."""
+        """The model with leaves of its own types and with its Constants: compiled code returns arrays of one library."""
         if self._restores is None or self._restores[0] is not type(moved):
             libraries = {leaf.library for leaf in apart(self.model)[1] if leaf.differentiated}
-            self._restores = type(moved), PYTHON in libraries or len(libraries) > 1
+            self._restores = type(moved), self._frozen or PYTHON in libraries or len(libraries) > 1
         return map(_restored, self.model, moved) if self._restores[1] else moved
 
     def __repr__(self) -> str:
@@ -163,6 +169,28 @@ def _tied(model: Any, ties: _Ties | None) -> Any:
         structure,
         iter([leaf.value if n is None else firsts.setdefault(n, leaf.value) for n, leaf in zip(ties, leaves, strict=True)]),
     )
+
+
+class _Kept(Constant):
+    """Inside a Constant: what f receives is a Constant again, for the optimiser and for `value_and_gradient` in f."""
+
+    __slots__ = ()
+
+
+class _Keeping(Marker):
+    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
+        return Constant(children[0])
+
+
+register_marker(_Kept, _Keeping(_Kept))
+
+
+def _kept(held: Any) -> Constant:
+    return Constant(_Kept(held))
+
+
+def _none(held: Any) -> None:
+    return None
 
 
 def _is_number(x: Any) -> bool:

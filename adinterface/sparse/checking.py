@@ -12,7 +12,7 @@ from ..core.contract.arrays import library_of, numbers_of, size_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
 from ..core.contract.library import epsilon
-from . import compressed
+from ..core.derive import policy
 from .blocks import BlockLayout
 from .detection import ColouredPattern, Derivative, differenced
 from .scipy_import import scipy_sparse
@@ -35,7 +35,7 @@ def verify(
     Returns False if the engine has not computed the numbers yet. Rows that are not finite are skipped.
     """
     backend = operation.outermost
-    transposed = not operation.second and not compressed.directions(backend)[0]
+    transposed = not operation.second and not policy.directions(backend)[0]
     vector, noise = layout.direction(transposed=transposed), 0.0
     entries = [[_entries(backend, part) for part in row] for row in blocks]
     if any(part is None for row in entries for part in row):

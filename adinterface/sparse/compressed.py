@@ -30,15 +30,6 @@ class Compressed(NamedTuple):
     singles: Sequence[Any]
 
 
-def directions(backend: Backend) -> tuple[bool, bool]:
-    """Whether this backend has pushforwards, and whether it has pullbacks, each at the cost of a few evaluations."""
-    backward = gives(backend, "pullback")
-    forward = gives(backend, "pushforward") or (backward and backend.transposes)
-    if not backward or backend.mode == "forward":
-        return True, False
-    return forward and backend.mode != "reverse", True
-
-
 def compressed_jacobian(
     backend: Backend, function: FlatFunction, leaves: Arrays, colouring: Colouring, scales: Sequence[Any] | None = None
 ) -> Compressed:

@@ -15,8 +15,8 @@ from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
 from ..core.contract.library import PYTHON, Library, epsilon, kind
 from ..core.contract.nodes import NodeType
+from ..core.derive import policy
 from ..core.tree import handler_of
-from . import compressed
 from .auto import AutoSparse
 from .detect_probe import probed_pattern, united
 from .detect_trace import Branched, DetectedPattern, traced_pattern
@@ -201,7 +201,7 @@ def _numbers(backend: Backend, array: Any) -> np.ndarray[Any, Any]:
 def _pattern_at(operation: Derivative, function: Function, leaves: Arrays, needs_finite: bool) -> SparsityPattern | None:
     """The pattern at one point; None where f must be finite and is not."""
     backend = operation.outermost
-    pushes, pulls = compressed.directions(backend)
+    pushes, pulls = policy.directions(backend)
     flat = operation.flat(function, value=False)
     push = pull = None
     if operation.second:

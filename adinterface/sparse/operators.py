@@ -19,6 +19,7 @@ from ..core.contract.arrays import block_dtype, cast, is_complex, library_of, si
 from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
 from ..core.contract.library import NUMPY, epsilon, kind
+from ..core.derive import policy
 from ..core.operators.dispatch import Kind
 from ..core.operators.hessian import Hessian, ValueGradientAndHessian, ValueGradientHessian
 from ..core.operators.jacobian import JacobianOperation, ValueAndJacobian, ValueAndJacobianOperation
@@ -84,7 +85,7 @@ class SparseOperation(Operation):
                 f"{self.name}: AutoSparse takes real arguments, but one is complex. Pass its real and imaginary parts as two "
                 f"real arrays, or take the dense Jacobian without AutoSparse."
             )
-        pushes, pulls = compressed.directions(self.outermost)
+        pushes, pulls = policy.directions(self.outermost)
         inputs = sum([size_of(self.outermost, leaf) for leaf in leaves])
         if self.sparse.pattern is not None:
             result = given_pattern(self.name, self.sparse.pattern, inputs)
@@ -106,14 +107,14 @@ class SparseOperation(Operation):
 
     def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
         """The derivative times a vector, by the engine alone; by its transpose if there is no forward mode."""
-        if compressed.directions(self.outermost)[0]:
+        if policy.directions(self.outermost)[0]:
             return derive.pushforward(self.outermost, function, leaves, vector, value=False).tangents
         return derive.pullback(self.outermost, function, leaves).back(vector)
 
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
         matrices = compiled(self.compute)
         measures = self.outermost.relative_error(self.orders, epsilon("float64")) is not None
-        if not self.checks_each or measures or not compressed.directions(self.outermost)[0]:
+        if not self.checks_each or measures or not policy.directions(self.outermost)[0]:
             return matrices  # measured ones are compared without compiled code, for their noise has to be known
         product = compiled(self.product)
         direction: Arrays = ()
@@ -177,7 +178,7 @@ class SparseOperation(Operation):
         if any(is_complex(backend, output) for output in outputs) and (
             coloured.colouring.by != "columns" or coloured.colouring.singles.size
         ):
-            if not compressed.directions(backend)[0]:
+            if not policy.directions(backend)[0]:
                 raise OutputError(
                     f"{self.name}: a complex result has no rows in reverse mode that a sparse Jacobian could be made of. "
                     f"Return its real and imaginary parts, or choose a backend with forward mode."

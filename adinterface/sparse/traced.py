@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.contract.library import Library, dtype_name, kind
 from ..core.contract.registry import register_library
+from ..core.contract.rules import Arrays, FlatRule
 from .index_sets import Sets, selected, stacked
 
 #: Where an element depends on no input.
@@ -307,6 +308,9 @@ class TracedLibrary(Library):
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         raise Untraceable("f differentiates inside what is traced")
+
+    def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+        raise Untraceable(f"the rule {rule.name}, whose derivative is not that of its code")
 
     def namespace(self, x: Any) -> ModuleType:
         return cast(ModuleType, Traced.rules.namespace)

@@ -16,7 +16,7 @@ from adinterface.core.contract.auto import AutoJax
 from adinterface.core.contract.errors import TreeError
 from adinterface.core.contract.library import NUMPY, PYTHON, Library
 from adinterface.core.contract.structures import CONSTANT, Node, Static, Structure
-from adinterface.fit.parameters import Parameters, like, one_gradient
+from adinterface.fit.parameters import Parameters, each_constant, like, one_gradient
 
 from .library import JAX
 from .nodes import Pytree
@@ -201,7 +201,7 @@ class _Leaves:
 
     def of_pytree(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the model as a function of its `pytree`."""
-        return lambda values: f(self.parameters.rebuilt(self.flat(values)))
+        return lambda values: f(each_constant(lambda held: held, self.parameters.rebuilt(self.flat(values))))
 
     def kept(self, state: Any) -> Any:
         """The state in the library in which it is kept."""

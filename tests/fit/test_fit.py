@@ -317,6 +317,75 @@ def test_training_takes_the_steps_of_gradient_descent(backend, way):
     assert training.model.name == "line"
 
 
+MAKERS = {
+    "number": lambda m: 0.1,
+    "optax.sgd": lambda m: from_optax(optax.sgd(0.1)),
+    "optax.adam": lambda m: from_optax(optax.adam(0.1)),
+    "optax.adamw": lambda m: from_optax(optax.adamw(0.1, weight_decay=0.5)),
+    "optax.lamb": lambda m: from_optax(optax.lamb(0.1, weight_decay=0.5)),
+    "optax.clip": lambda m: from_optax(optax.chain(optax.clip_by_global_norm(0.5), optax.sgd(0.1))),
+    "torch.SGD": lambda m: from_torch_optim(torch.optim.SGD, m, lr=0.1, weight_decay=0.5),
+    "torch.AdamW": lambda m: from_torch_optim(torch.optim.AdamW, m, lr=0.1, weight_decay=0.5),
+}
+
+
+@every
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_no_optimiser_moves_the_constants_of_a_model(make, backend):
+    factor, held = np.array([3.0, 4.0]), {"shift": np.array([0.5, -0.5]), "scale": 2.0}
+
+    def with_constants(m, x):
+        return _frozen(m["w"], x, m["factor"], m["held"]) + m["level"]
+
+    def without(m, x, factor, held):
+        return _frozen(m["w"], x, factor, held) + 0.25
+
+    start = {"w": np.array([1.0, 2.0]), "factor": Constant(factor), "held": Constant(held), "level": Constant(0.25)}
+    alone = {"w": np.array([1.0, 2.0])}
+    trainings, losses = [], []
+    for f, m, data in ((with_constants, start, (X,)), (without, alone, (X, factor, held))):
+        for compiled in (None, False):
+            optimiser = make(m)
+            training = Training(f, backend, optimiser, None if hasattr(optimiser, "model") else m, compiled=compiled)
+            trainings.append(training)
+            losses.append([training(*data) for _ in range(3)])
+    np.testing.assert_allclose(losses, [losses[-1]] * 4, rtol=1e-6)
+    for training in trainings:
+        np.testing.assert_allclose(training.model["w"], trainings[-1].model["w"], rtol=1e-6)
+    for training in trainings[:2]:
+        assert training.model["factor"].value is factor
+        assert type(training.model["held"]) is Constant
+        assert training.model["held"].value["scale"] == 2.0
+        assert training.model["held"].value["shift"] is held["shift"]
+
+
+def _frozen(w, x, factor, held):
+    return (((x @ (w * factor)) * held["scale"] + held["shift"].sum()) ** 2).mean()
+
+
+@pytest.mark.parametrize("compiled", [None, False])
+def test_training_with_optax_keeps_a_frozen_layer_of_equinox(compiled):
+    net = eqx.nn.MLP(2, 1, 3, 1, key=jax.random.key(0))
+    frozen = eqx.tree_at(lambda m: m.layers[0], net, Constant(net.layers[0]))
+    training = Training(
+        lambda m, x: jnp.mean(jax.vmap(m)(x) ** 2), AutoJax(), from_optax(optax.adamw(0.1)), frozen, compiled=compiled
+    )
+    first, *_, last = [float(training(jnp.asarray(X, dtype="float32"))) for _ in range(3)]
+    assert last < first
+    assert training.model.layers[0].value.weight is net.layers[0].weight
+
+
+def test_the_function_of_a_line_search_gets_what_constants_hold():
+    m = {"w": np.array([1.0, 2.0]), "k": Constant(np.array([3.0, 4.0]))}
+    f = lambda m: ((m["w"] * m["k"] - 1) ** 2).sum()
+    optimiser = from_optax(optax.lbfgs())
+    state = optimiser.init(m)
+    for _ in range(5):
+        value, slope = value_and_gradient(f, AutoJax(), m)
+        m, state = optimiser.step(slope, state, m, value=value, grad=slope[0], value_fn=f)
+    np.testing.assert_allclose(m["w"], [1 / 3, 1 / 4], rtol=1e-5)
+
+
 def test_training_of_jax_arrays_is_one_program():
     traced = 0
 
@@ -856,3 +925,47 @@ class Dicted:
     @classmethod
     def tree_unflatten(cls, options, children):
         return cls(*children, options)
+
+
+@pytest.mark.parametrize("method", ["Newton-CG", "trust-ncg", "trust-krylov", "trust-exact", "trust-constr"])
+@every
+def test_methods_of_second_order_leave_alone_what_is_not_solved_for(backend, method):
+    start = {
+        "a": np.array([1.0, 5.0]), "b": 2.0, "n": 3, "count": np.array([1, 2]), "name": "x", "flag": True, "none": None,
+        "fixed": Constant(np.array([4.0, 4.0])),
+    }  # fmt: skip
+    f = lambda m: ((m["a"] - m["n"]) ** 2).sum() + (m["b"] - 4.0) ** 2 + 0.0 * m["fixed"][0]
+    found = minimize(f, backend, start, method=method).x
+    np.testing.assert_allclose(found["a"], [3.0, 3.0], atol=1e-4)
+    np.testing.assert_allclose(found["b"], 4.0, atol=1e-4)
+    assert (found["n"], found["name"], found["flag"], found["none"]) == (3, "x", True, None)
+    assert found["count"].tolist() == [1, 2]
+
+
+def test_methods_of_second_order_solve_for_the_parameters_of_a_module():
+    net = torch.nn.Linear(1, 1, dtype=torch.float64)
+    start = {"net": net, "n": 3}
+    f = lambda m: (m["net"].weight - m["n"]).pow(2).sum() + (m["net"].bias + 1.0).pow(2).sum()
+    found = minimize(f, AutoTorch(), start, method="Newton-CG").x
+    np.testing.assert_allclose([found["net"].weight.item(), found["net"].bias.item()], [3.0, -1.0], atol=1e-6)
+
+
+@engines
+@pytest.mark.parametrize(
+    "sigma", [None, np.linspace(1.0, 2.0, 8), np.diag(np.linspace(1.0, 2.0, 8))], ids=["none", "one", "two"]
+)
+@pytest.mark.parametrize("method", ["lm", "trf"])
+def test_a_fit_leaves_out_what_is_not_a_number(method, sigma, backend):
+    x, y = np.linspace(0.0, 1.0, 8), np.exp(np.linspace(0.0, 1.2, 8))
+    y[2], x[5] = np.nan, np.nan
+    f = lambda m, x: m["a"] * array_namespace(x).exp(m["b"] * x)
+    start, options = {"a": 1.0, "b": 0.5}, {"nan_policy": "omit", "sigma": sigma, "method": method}
+    best, covariance = curve_fit(f, backend, x, y, start, **options)
+    plain = lambda x, a, b: a * np.exp(b * x)
+    expected, beside = scipy.optimize.curve_fit(plain, x, y, [1.0, 0.5], **options)
+    np.testing.assert_allclose([best["a"], best["b"]], expected, rtol=1e-5)
+    np.testing.assert_allclose(covariance, beside, rtol=1e-3, atol=1e-12)
+    with pytest.raises(ValueError, match="nan"):
+        curve_fit(f, backend, x, y, start, nan_policy="raise")
+    with pytest.raises(ValueError, match="must not contain infs or NaNs"):
+        curve_fit(f, backend, x, np.ones(8), start)

@@ -266,6 +266,16 @@ def test_flax_nnx(whole, nnx_own):
     assert_alike((losses, nnx_state(model)), nnx_own)
 
 
+@ways
+def test_flax_nnx_beside_a_constant(whole, nnx_own):
+    """The state of the module is written, and the Constant is neither moved nor decayed."""
+    model = {"net": NnxNet(), "factor": Constant(1.0)}
+    f = lambda m, x, y: m["factor"] * nnx_loss(m["net"], x, y)
+    losses, model, _ = trained(f, model, None, lambda n: (X, Y), whole=whole)
+    assert model["factor"].value == 1.0
+    assert_alike((losses, nnx_state(model["net"])), nnx_own)
+
+
 def test_flax_nnx_with_its_own_optimizer(nnx_own):
     model = NnxNet()
     optimizer = nnx.Optimizer(model, sgd(), wrt=nnx.Param)

@@ -3,6 +3,8 @@
 import dataclasses
 import math
 import re
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from typing import Any
 
 import equinox as eqx
@@ -14,6 +16,7 @@ import torch
 from backends_table import each_backend, rtol_of
 
 from adinterface import (
+    AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
@@ -566,3 +569,79 @@ def test_captured_arrays_stand_beside_what_is_differentiated(backend):
         for key in x:
             expected = 2 * captured[key] + 2 * (x[key] + 2 * captured[key]) + 2 * (x[key] - captured[key])
             np.testing.assert_allclose(found[key], expected, rtol=max(1e-9, rtol_of(backend)))
+
+
+def _counted(m):
+    """What the functions of trees count, as floats."""
+    moved = tree.axpy(-1.0, tree.scale(2.0, m), m)
+    parts = [
+        tree.norm(m), tree.norm(m, 1), tree.norm(m, math.inf), tree.vdot(m, m), len(tree.leaves(m)), tree.norm(moved),
+        len(tree.leaves_with_path(m)), len(tree.structure(m)), tree.ravel(m)[0].shape[0],
+        tree.norm(tree.map(lambda x: x + 1, m)),
+    ]  # fmt: skip
+    return [float(getattr(part, "_value", part)) for part in parts]
+
+
+def _with_constants():
+    shared = np.array([3.0, 4.0])
+    return {
+        "w": shared,
+        "same": Constant(shared),
+        "level": 1.5,
+        "rate": Constant(1.5),
+        "layer": Constant({"w": np.array([12.0]), "bias": 5.0}),
+        "inner": [np.array([2.0]), Constant(np.array([7.0, 8.0]))],
+    }
+
+
+@each_backend
+def test_constants_count_neither_outside_of_f_nor_in_it(backend):
+    model = _with_constants()
+    size, slope = tree.norm(model), tree.leaves(model)
+
+    def f(m):
+        seen.append((tree.norm(m["layer"]), m["layer"]["bias"], len(tree.leaves(m))))
+        return tree.norm(m) + 0.0 * m["same"][0]
+
+    for call in (gradient, prepare(gradient, f, backend, model)):
+        seen = []
+        (found,) = call(f, backend, model) if call is gradient else call(model)
+        np.testing.assert_allclose(tree.ravel(found)[0], np.concatenate([np.ravel(x) for x in slope]) / size, rtol=1e-5)
+        assert found["same"] is found["rate"] is found["layer"] is None
+        if call is gradient:  # what was in a Constant is a tree of its own
+            np.testing.assert_allclose([float(seen[0][0]), float(seen[0][1])], [13.0, 5.0])
+            assert seen[0][2] == 3
+    np.testing.assert_allclose(value_and_jacobian(f, backend, model).value, size, rtol=1e-6)
+    difference = lambda m, anchor: tree.norm(tree.add(m, tree.scale(-0.5, anchor))) + 0.0 * tree.norm(anchor)
+    np.testing.assert_allclose(value_and_jacobian(difference, backend, model, Constant(model)).value, size / 2, rtol=1e-6)
+
+
+def test_every_function_of_trees_leaves_out_the_constants_in_f():
+    found = []
+
+    def f(m):
+        found.append(_counted(m))
+        return m["level"]
+
+    gradient(f, AutoAutograd(), _with_constants())
+    np.testing.assert_allclose(found[0], _counted(_with_constants()))
+
+
+def test_a_call_in_f_has_constants_of_its_own():
+    """The outer call does not differentiate k, the inner call does, so that its f counts it."""
+    m = {"w": np.array([3.0]), "k": Constant(np.array([4.0]))}
+    inner = lambda m: gradient(lambda n: tree.norm(n), AutoJax(), m)[0]["w"][0] + 0.0 * tree.norm(m)
+    (slope,) = gradient(inner, AutoJax(), m)
+    np.testing.assert_allclose(slope["w"], [16 / 125])
+
+
+@pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_workers_leave_out_the_constants_too(pool):
+    with pool(2, **({"mp_context": get_context("spawn")} if pool is ProcessPoolExecutor else {})) as executor:
+        (slope,) = gradient(_size, AutoFiniteDifferences(executor=executor), _with_constants())
+    np.testing.assert_allclose(slope["w"], 2 * np.array([3.0, 4.0]), rtol=1e-6)
+    np.testing.assert_allclose(slope["level"], 3.0, rtol=1e-6)
+
+
+def _size(m):
+    return tree.vdot(m, m)

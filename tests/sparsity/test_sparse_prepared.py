@@ -28,9 +28,11 @@ from adinterface import (
     jacobian,
     numpy_function,
     prepare,
+    rule,
     value_and_jacobian,
     value_gradient_and_hessian,
 )
+from adinterface.rules import scalar_rule
 from adinterface.sparse import SparsityPattern, sparsity
 
 X = np.array([0.7, -1.3, 0.4, 2.1, 0.9, -0.6])
@@ -664,3 +666,77 @@ def test_numpy_code_that_goes_on_by_numbers_is_checked(backend):
         close(fast(X), np.diag(2 * X), backend)
     with pytest.raises(SparsityError, match="f branches on values, and these lead another way"):
         fast(-X)
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoFiniteDifferences(), AutoJax(jit=False)], ids=repr)
+def test_what_f_captures_is_fixed_and_a_constant_is_not(backend):
+    """The pattern follows from captured numbers; `check="always"` refuses what another matrix gives, a Constant is right."""
+    factors = {"matrix": np.diag([1.0, 2.0, 3.0])}
+    x = np.array([0.5, -0.7, 2.0])
+
+    def captured(x):
+        xp = array_namespace(x)
+        return xp.asarray(factors["matrix"]) @ x**2
+
+    def given(x, matrix):
+        return matrix @ x**2
+
+    fast = prepare(jacobian, captured, AutoSparse(backend, check="always"), x)
+    right = prepare(jacobian, given, AutoSparse(backend), x, Constant(factors["matrix"]))
+    close(fast(x), jacobian(captured, backend, x), backend)
+    factors["matrix"] = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    with pytest.raises(SparsityError, match="the derivative has entries outside its pattern"):
+        fast(x)
+    close(right(x, Constant(factors["matrix"])), jacobian(captured, backend, x), backend)
+
+
+# Rules ------------------------------------------------------------------------------------------------------------------
+
+
+@rule
+def through(x):
+    """A sign, with the derivative of the identity: that of its code is zero."""
+    return array_namespace(x).sign(x)
+
+
+@through.pullback
+def _(cotangent, value, x):
+    return cotangent
+
+
+@rule
+def exchanged(x):
+    """Depends on x element by element, and its derivative on other elements."""
+    return x + 0.0
+
+
+@exchanged.pushforward
+def _(tangents, value, x):
+    return array_namespace(x).roll(tangents[0], 1)
+
+
+cubed = scalar_rule(lambda x: x**2, lambda value, x: 3 * x**2)
+
+
+@each_backend
+@each_operator
+@pytest.mark.parametrize("code", [through, exchanged, cubed], ids=["another value", "other places", "by elements"])
+def test_the_pattern_is_that_of_the_derivative_of_a_rule(code, operator, backend):
+    if isinstance(backend, AutoFiniteDifferences):
+        pytest.skip("differences are of the code of a rule")
+
+    def f(x):
+        xp = array_namespace(x)
+        y = code(x) * xp.sin(x)
+        return xp.sum(y * y) if operator in (hessian, value_gradient_and_hessian) else y
+
+    expected = operator(f, backend, X)
+    close(operator(f, AutoSparse(backend), X), expected, backend)
+    fast = prepare(operator, f, AutoSparse(backend), X)
+    close(fast(X), expected, backend)
+    close(fast(X + 0.25), operator(f, backend, X + 0.25), backend)
+
+
+def test_a_rule_is_not_traced_and_says_so():
+    with pytest.raises(SparsityError, match=r"cannot be traced for its pattern \(Untraceable: the rule through, whose derivat"):
+        jacobian(through, AutoSparse(AutoAutograd(), detect="trace"), X)

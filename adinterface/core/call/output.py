@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import is_dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..tree import (
     Node,
     Static,
     Structure,
+    apart,
     flatten,
     handler_of,
     stood_for,
@@ -69,8 +71,9 @@ class Function:
         self.output = output
         self.held: frozenset[int] = plan.held
         self.fresh: bool = plan.fresh
-        #: Whether the engine records which of f's 0-d arguments are arrays and which are Python numbers.
-        self.tells: bool = bool(plan.of_no_axes or (plan.of_python and getattr(f, "asks_for_python_numbers", None) is True))
+        #: Whether to record for f which 0-d arguments are arrays and which are Python numbers, or what was in a Constant.
+        numbers = plan.of_python and getattr(f, "asks_for_python_numbers", None) is True
+        self.tells: bool = bool(plan.of_no_axes or numbers or plan.constants)
         #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
         self.unmarked: bool = type(plan.library).traced is Library.traced
         #: Whether only arrays in the library of f's arrays may be differentiated.
@@ -102,16 +105,21 @@ class Function:
         """f itself with its arguments, for a worker process; `taken_apart` makes outputs and aux of its value."""
         if self.plan.bare:
             return self.f, active, {}
-        args, kwargs = self.plan.arguments(active, self.carried)
-        return self.f, args, kwargs
+        both = self._told_apart(active)
+        args, kwargs = self.plan.arguments(active, both[len(active) :])
+        if not self.plan.constants:
+            return self.f, args, kwargs
+        constants = {id(both[n]) for n in self.plan.constants}
+        places = [n for n, leaf in enumerate(apart((args, kwargs))[1]) if id(leaf.value) in constants]
+        return partial(_marking, self.f, places), args, kwargs
 
     def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
         plan = self.plan
         state = now()
-        if state.form is not None or (self.unmarked and plan.library not in state.evaluating):
+        if state.form is not None or state.constants or (self.unmarked and plan.library not in state.evaluating):
             evaluating = (*state.evaluating, plan.library) if self.unmarked else state.evaluating
-            # f's own code runs without the form of the calling code.
-            with within(state._replace(form=None, evaluating=evaluating)):
+            # f's own code runs without the form and the Constants of the calling code.
+            with within(state._replace(form=None, constants=(), evaluating=evaluating)):
                 return self(*active)
         try:
             if self.tells:
@@ -128,12 +136,24 @@ class Function:
         return self.taken_apart(result)
 
     def _told(self, active: Sequence[Any]) -> Any:
-        """Record for f which of its arguments are 0-d arrays and which are Python numbers."""
-        plan, both = self.plan, (*active, *self.carried)
-        args, kwargs = plan.arguments(active, self.carried)
-        arrays, python_numbers = [both[n] for n in plan.of_no_axes], [both[n] for n in plan.of_python]
-        with within(now()._replace(arrays=arrays, python_numbers=python_numbers)):
+        """Record for f which of its arguments are 0-d arrays, which are Python numbers, and what was in a Constant."""
+        plan, both = self.plan, self._told_apart(active)
+        args, kwargs = plan.arguments(active, both[len(active) :])
+        arrays, python_numbers, constants = [
+            [both[n] for n in places] for places in (plan.of_no_axes, plan.of_python, plan.constants)
+        ]
+        with within(now()._replace(arrays=arrays, python_numbers=python_numbers, constants=constants)):
             return self.f(*args, **kwargs)
+
+    def _told_apart(self, active: Sequence[Any]) -> list[Any]:
+        """The values of all slots, in which nothing in a Constant inside an argument is the same object as another leaf."""
+        both, constants = [*active, *self.carried], self.plan.constants
+        others = {id(value) for n, value in enumerate(both) if n not in constants} if constants else ()
+        for n in constants:
+            if id(both[n]) in others:
+                opposite = -both[n]
+                both[n] = -opposite
+        return both
 
     def taken_apart(self, result: Any) -> tuple[Arrays, Aux]:
         """f's value as outputs and aux."""
@@ -141,6 +161,13 @@ class Function:
         if cls in library.scalars or (HANDLERS.get(cls) is library and self.is_output(result)):
             return (result,), ALONE
         return split(self.plan, self.output, result)
+
+
+def _marking(f: Callable[..., Any], places: Sequence[int], /, *args: Any, **kwargs: Any) -> Any:
+    """f in a worker, where the leaves at these places were in a Constant."""
+    leaves = apart((args, kwargs))[1]
+    with within(now()._replace(constants=[leaves[n].value for n in places])):
+        return f(*args, **kwargs)
 
 
 def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:

@@ -46,6 +46,7 @@ from ..tree import (
     flatten,
     flatten_argument,
     handler_of,
+    is_floating_array,
     is_promoted,
 )
 from .messages import nothing_differentiable
@@ -124,6 +125,10 @@ class Plan:
         self.inert: tuple[int, ...] = tuple(inert)
         self._choose_passages(values)
         self._choose_builders()
+        order = iter(self.order)
+        frozen = [k for root in (*self.structures, *self.keywords.values()) for k in _frozen(root, order)]
+        #: Indices, into active + carried, of the floating numbers in Constants inside the arguments.
+        self.constants: tuple[int, ...] = tuple([k for k in frozen if _is_floating(both[k])])
         #: Enters the context of the evaluation; None if there is none.
         self.scope: Scoping | None = self._scope(backends or (backend,))
         #: The values of the arguments that the plan was made for; None once it is cached.
@@ -353,6 +358,10 @@ def _is_of_no_axes(value: Any) -> bool:
     return type(value) is np.ndarray and not value.ndim
 
 
+def _is_floating(value: Any) -> bool:
+    return type(value) in (float, complex) or is_floating_array(value)
+
+
 def _is_inert(value: Any) -> bool:
     if isinstance(value, np.ndarray) and not NUMPY.owns(value):
         return False  # a subclass in a Constant, whose signature says so
@@ -408,6 +417,20 @@ def _slotted(
     slots.append(Slot(leaf.library, leaf.library.dtype(leaf.value), leaf.differentiated, holder))
     values.append(leaf.value)
     return structure
+
+
+def _frozen(structure: Structure, slots: Iterator[int], inside: bool = False, root: bool = True) -> Iterator[int]:
+    """The slots that are in a Constant below the root."""
+    if not isinstance(structure, Node):
+        slot = next(slots)
+        if inside:
+            yield slot
+        return
+    # An object that f gets itself tells again what is constant in it.
+    plain = not structure.type.held and not structure.type.stateful
+    inside = plain and (inside or (structure.type is CONSTANT and not root))
+    for child in structure.children:
+        yield from _frozen(child, slots, inside, False)
 
 
 def _is_keyed(node: Node) -> bool:

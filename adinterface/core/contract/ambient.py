@@ -39,6 +39,8 @@ class Ambient(NamedTuple):
     #: both.
     arrays: Sequence[Any] = ()
     python_numbers: Sequence[Any] = ()
+    #: What f sees of the Constants inside its arguments. The functions of `adinterface.tree` leave them out, as outside of f.
+    constants: Sequence[Any] = ()
     #: The class in which running NumPy code takes arrays; None outside of such code.
     form: Form | None = None
 

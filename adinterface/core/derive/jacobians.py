@@ -42,8 +42,8 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
 
     Without `value`, outputs and aux are not used.
 
-    Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex outputs of complex
-    leaves: the holomorphic derivative. Complex outputs of real leaves: the complex derivative.
+    Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex outputs: the complex derivative
+    by the leaf or its real part, by rows and by columns alike; the holomorphic derivative if there is one.
     """
     own = backend.jacobian(function, leaves, value=value)
     if isinstance(own, Pullback):
@@ -52,7 +52,7 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
         return columns(backend, checked(backend, own, leaves), leaves)
     if own is not None:
         return checked(backend, own, leaves)
-    if policy.in_one_batch(backend, _numbers_in(backend, leaves)):
+    if policy.in_one_batch(backend, sum(size_of(backend, leaf) for leaf in leaves)):
         pushed = _push_all(backend, function, leaves)
         if pushed is not None:
             return pushed
@@ -63,28 +63,27 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
 
 def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     """The Jacobian from a pullback: rows, or columns of its transpose, whichever are fewer."""
-    if policy.by_columns(backend, _numbers_in(backend, leaves), _numbers_in(backend, pulled.outputs)):
+    if _by_columns(backend, pulled.outputs, leaves):
         note_step(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
         with suppress(NotRecordedError):  # rows need first derivatives only
             return columns(backend, transposed(backend, pulled), leaves)
     return rows(backend, pulled, leaves)
 
 
-def _numbers_in(backend: Backend, arrays: Arrays) -> int:
-    return sum(size_of(backend, array) for array in arrays)
+def _by_columns(backend: Backend, outputs: Arrays, leaves: Arrays) -> bool:
+    return policy.by_columns(backend, _of_columns(backend, outputs, leaves).count, _of_rows(backend, outputs).count)
 
 
 def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     outputs = pulled.outputs
-    components = _of_rows(backend, outputs, leaves)
+    components = _of_rows(backend, outputs)
     note_step(backend, f"{components.count} rows of the Jacobian")
     stacks = components.mapped(back_stacked(backend, pulled)) if components.count else []
     return Jacobian(outputs, pulled.aux, _row_blocks(backend, components, stacks, outputs, leaves))
 
 
-def _of_rows(backend: Backend, outputs: Arrays, leaves: Arrays) -> Components:
-    some_real = not all(is_complex(backend, leaf) for leaf in leaves)
-    return Components(backend, outputs, [some_real and is_complex(backend, output) for output in outputs])
+def _of_rows(backend: Backend, outputs: Arrays) -> Components:
+    return Components(backend, outputs, [is_complex(backend, output) for output in outputs])
 
 
 def _of_columns(backend: Backend, outputs: Arrays, leaves: Arrays) -> Components:
@@ -107,11 +106,10 @@ def _row_blocks(
             if size == 0:
                 row.append(empty_block(backend, shape, output, leaf))
                 continue
-            part = components.part(stacks[n], ranges[0][0], size)
+            parts = [(components.part(stacks[n], offset, size), unit) for offset, unit in ranges]
             if complex_output and complex_leaves[n]:
-                part = namespace_of(backend, (part,)).conj(part)
-            elif complex_output:
-                part = sum_units([(components.part(stacks[n], offset, size), unit) for offset, unit in ranges])
+                parts = [(namespace_of(backend, (part,)).real(part), unit) for part, unit in parts]
+            part = sum_units(parts)
             row.append(cast(backend, reshaped(backend, part, shape), block_dtype(backend, output, leaf)))
         blocks.append(row)
     return blocks
@@ -128,7 +126,7 @@ def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> Jacobian:
 def part_of_rows(backend: Backend, function: FlatFunction, leaves: Arrays, start: int, stop: int) -> Arrays:
     """Rows start to stop of all outputs together: for each leaf a stack."""
     pulled = pullback(backend, function, leaves)
-    components = _of_rows(backend, pulled.outputs, leaves)
+    components = _of_rows(backend, pulled.outputs)
     return back_stacked(backend, pulled)(components.seeds(start, stop))
 
 
@@ -146,8 +144,8 @@ def from_parts(
 
     parts: from whether they are columns, and how many there are, to the stacks of one part after another.
     """
-    forward = policy.by_columns(backend, _numbers_in(backend, leaves), _numbers_in(backend, outputs))
-    components = (_of_columns if forward else _of_rows)(backend, outputs, leaves)
+    forward = _by_columns(backend, outputs, leaves)
+    components = _of_columns(backend, outputs, leaves) if forward else _of_rows(backend, outputs)
     result = parts(forward, components.count) if components.count else []
     note_step(backend, f"{components.count} {'columns' if forward else 'rows'} of the Jacobian, in {len(result)} parts")
     stacks = [concatenated(backend, column) for column in zip(*result)]

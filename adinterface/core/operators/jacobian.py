@@ -40,8 +40,9 @@ def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
 
     Forward mode takes one pushforward for each number in the arguments, reverse mode one back for each number in the
     result; without `mode` the fewer of the two. `chunk_size` bounds how many are computed at once (by default as
-    many as need at most 64 MiB of seeds). A real result of a complex argument has d/dRe + i d/dIm; a complex result
-    of a complex argument has the holomorphic derivative, which exists only for holomorphic f.
+    many as need at most 64 MiB of seeds). A real result of a complex argument has d/dRe + i d/dIm. A complex result
+    has the derivative by the real part of the argument, in every mode: the holomorphic derivative, if f is holomorphic.
+    Of any other f it is half of the derivative; pass the real and imaginary parts as two arguments to get all of it.
 
     Raises as `gradient` does; OutputError if nothing in the result of f has a derivative.
 

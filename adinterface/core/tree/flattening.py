@@ -140,7 +140,7 @@ def _flatten_leaf(
 def _flatten_constant(value: Any, leaves: list[Leaf], path: Callable[[], str], holder: Any = None) -> Structure:
     """As `flatten`, but without differentiated leaves; opaque objects may hold anything."""
     if type(value) is Constant:
-        return _flatten_constant(value.value, leaves, path)
+        return Node(CONSTANT, None, (_flatten_constant(value.value, leaves, path),), Constant)
     if isinstance(value, np.ndarray) and not NUMPY.owns(value):
         return Static(value, "inside a Constant")
     handler = handler_of(value, scan=False)

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
+from ..contract.ambient import now
 from ..contract.errors import TreeError
 from ..contract.library import Library
 from ..contract.nodes import Unkeyed, contents, exactly
-from ..contract.structures import CONSTANT, Constant, Holder, Leaf, LeafSpec, Node, Static, Structure, count_leaves
+from ..contract.structures import (
+    CARRIED,
+    CONSTANT,
+    DIFFERENTIATED,
+    Constant,
+    Holder,
+    Leaf,
+    LeafSpec,
+    Node,
+    Static,
+    Structure,
+    count_leaves,
+)
 from .flattening import flatten
 from .recognition import handler_of
 
@@ -73,9 +87,21 @@ class Matcher(ABC):
 
 
 def apart(tree: Any) -> tuple[Structure, list[Leaf]]:
-    """The structure of a tree and its numeric leaves, in order."""
+    """The structure of a tree and its numeric leaves, in order.
+
+    In f, what was in a Constant is not differentiated, as outside of f; unless the tree has nothing else.
+    """
     result: list[Leaf] = []
-    return flatten(tree, result, lambda: "the tree", thaws=True), result
+    structure = flatten(tree, result, lambda: "the tree", thaws=True)
+    constants = {id(value) for value in now().constants}
+    kept = [leaf.differentiated and id(leaf.value) not in constants for leaf in result] if constants else []
+    if any(kept):
+        result = [replace(leaf, differentiated=keeps) for leaf, keeps in zip(result, kept)]
+        left = iter(kept)
+        structure = structure.fold(
+            lambda place: place if isinstance(place, Static) else DIFFERENTIATED if next(left) else CARRIED, Node.with_children
+        )
+    return structure, result
 
 
 def rebuild(structure: Structure, values: Iterator[Any]) -> Any:

@@ -19,6 +19,7 @@ from adinterface import (
     hvp,
     jacobian,
     linearize,
+    prepare,
     pullback,
     pushforward,
     second_derivative,
@@ -352,6 +353,39 @@ def test_a_complex_function_of_complex_numbers_has_its_holomorphic_jacobian(back
     v, w = complex_some(3, seed=3), complex_some(2, seed=5)
     assert_tree(pushforward(square_and_exponential, backend, (z,), (v,)).tangent, expected @ v, first(backend))
     assert_tree(pullback(square_and_exponential, backend, z).back(w), (expected.conj().T @ w,), first(backend))
+
+
+def conjugates(z):
+    xp = array_namespace(z)
+    return (1 + 2j) * z + (3 - 1j) * xp.conj(z) * z[0]
+
+
+@each_mode
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+@pytest.mark.parametrize("shape", ["square", "wide", "tall", "beside real"])
+def test_the_jacobian_of_any_complex_function_is_the_derivative_by_the_real_part(shape, backend):
+    """By rows and by columns alike: for a function that is not holomorphic the two went apart."""
+
+    def f(z):
+        xp, y = array_namespace(z), conjugates(z)
+        if shape == "beside real":
+            return {"y": y, "size": xp.real(z) ** 2}
+        return y if shape == "square" else y[:1] if shape == "wide" else xp.concat([y, y * y])
+
+    z = complex_some(3)
+    unit = np.eye(3)
+    slope = (1 + 2j) * unit + (3 - 1j) * (z[0] * unit + np.outer(np.conj(z), unit[0]))
+    expected = slope[:1] if shape == "wide" else slope
+    if shape == "tall":
+        expected = np.concatenate([slope, 2 * conjugates(z)[:, None] * slope])
+    both = jacobian(f, backend, z), prepare(jacobian, f, backend, z)(z)
+    for found in both:
+        if shape == "beside real":
+            assert_tree(found["size"], (np.diag(2 * np.real(z)).astype(complex),), first(backend))
+            found = found["y"]
+        assert_tree(found, (expected,), first(backend))
+    pushed = pushforward(f, backend, (z,), (np.array([0, 1, 0], complex),)).tangent
+    assert_tree(pushed["y"] if shape == "beside real" else pushed, expected[:, 1], first(backend))
 
 
 @each_mode

@@ -18,7 +18,8 @@ from ..core.operators.dispatch import require_call
 from ..core.operators.operation import Operation
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
-from .check_gradient import Probe, between, kink_among, ladder
+from .evidence import between, kink_among
+from .probe import Probe
 from .comparison import Comparison, Kinks, takes_differences, with_reference
 from .facts import arguments_of, operation_of_name, parts_of
 from .leaves import named_leaves, taken_apart

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from ..core.contract.library import PYTHON, Library, kind
+from ..core.contract.nodes import NodeType
 from ..core.tree import (
     CONSTANT,
     DIFFERENTIATED,
+    Constant,
     Leaf,
     Node,
     Static,
     Structure,
     flatten,
     flatten_argument,
+    handler_of,
     holder_of,
 )
 
@@ -76,7 +80,26 @@ def _replaced(structure: Structure, arg: Any, leaves: Iterator[Any]) -> Any:
     if structure is DIFFERENTIATED:
         return next(leaves)
     if not isinstance(structure, Node) or structure.type is CONSTANT:
-        return arg
+        return arg.value if type(arg) is Constant else arg  # a module hands out what is frozen as a Constant
     children, data = structure.type.flatten(arg)
     replaced = [_replaced(one, inner, leaves) for one, inner in zip(structure.inner, children)]
     return structure.type.unflatten(data, [*holder_of(structure.type, arg, children), *replaced])
+
+
+def with_other_arrays(tree: Any, change: Callable[[Library, Any], Any], whole: Callable[[NodeType, Any], Any] | None = None) -> Any:
+    """The tree with `change(library, array)` in place of each of its floating arrays, those in Constants included.
+
+    whole: makes another object of one through which f reaches its arrays; None does it array by array.
+    """
+    if type(tree) is Constant:
+        return Constant(with_other_arrays(tree.value, change, whole))
+    handler = handler_of(tree, scan=False)
+    if isinstance(handler, Library):
+        return change(handler, tree) if handler is not PYTHON and kind(handler.dtype(tree)) in ("real", "complex") else tree
+    if not isinstance(handler, NodeType):
+        return tree
+    if handler.held and whole is not None:
+        return whole(handler, tree)
+    children, data = handler.flatten(tree)
+    changed = [with_other_arrays(child, change, whole) for child in children]
+    return handler.replace(data, [*holder_of(handler, tree, children), *changed])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -18,6 +19,7 @@ import numpy as np
 
 from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend
+from ..core.contract.record import estimating
 from ..core.operators.gradient import gradient
 from .evidence import CAUTION, RATIO, Evidence, Look, between, chosen, settle
 from .leaves import named_leaves
@@ -31,6 +33,8 @@ Status = Literal["right", "wrong", "kink", "undecided"]
 ALONE = 16
 #: How many entries of a leaf are looked at alone, where f has a kink.
 ENTRIES = 8
+#: The slopes of a leaf that is weak beside others need not be known better than so.
+WEAK = 0.05
 _EVERYTHING = "all leaves together"
 
 
@@ -41,8 +45,7 @@ _EVERYTHING = "all leaves together"
 class LeafCheck:
     """The slope of f along one random direction, by the gradient and by differences.
 
-    path: the leaf that the direction moves, each of its numbers by 1 or -1 (a complex one by a random unit), in units of the
-    largest one.
+    path: the leaf that the direction moves, each of its numbers by 1 or -1 (a complex one by a random unit).
     status: `"right"`; `"wrong"`; `"kink"` if the slopes ahead and behind differ and the gradient is one of them, or their
     mean, as engines have it; `"undecided"` if differences cannot tell.
     error: the estimated error of the difference of the two slopes. size: of the slopes.
@@ -70,7 +73,7 @@ class LeafCheck:
     @property
     def unseen(self) -> float:
         """A relative error of the gradient that would not have been seen."""
-        return self.tolerance / self.size if self.size else 0.0
+        return min(0.1, self.tolerance / self.size) if self.size else 0.0
 
     def __str__(self) -> str:
         if self.status == "undecided":
@@ -200,9 +203,11 @@ def check_gradient(
         evaluations += 1
         return f(*inner, **keywords)
 
-    result = gradient(counted, backend, *args, **kwargs)
+    with estimating() as accuracies:
+        result = gradient(counted, backend, *args, **kwargs)
+    estimated = max([accuracy.relative for accuracy in accuracies], default=0.0)
     probe = Probe(counted, backend, args, kwargs)
-    whole, leaves = _Search(probe, _by_path(result), seed, rtol).run(directions)
+    whole, leaves = _Search(probe, _by_path(result), seed, rtol, estimated).run(directions)
     sizes = [point.size for point in probe.points]
     return GradientCheck(backend, tuple(whole), tuple(leaves), len(sizes), sum(sizes), evaluations, seed)
 
@@ -215,8 +220,9 @@ def _by_path(gradients: tuple[Any, ...]) -> dict[str, Array]:
 class _Search:
     """For the leaves whose gradient differences contradict."""
 
-    def __init__(self, probe: Probe, gradients: Mapping[str, Array], seed: int, rtol: float | None):
-        self.given, self.seed = probe, seed
+    def __init__(self, probe: Probe, gradients: Mapping[str, Array], seed: int, rtol: float | None, estimated: float):
+        #: estimated: the relative error that a backend of finite differences estimates.
+        self.given, self.seed, self.estimated = probe, seed, estimated
         #: How much the slopes may differ; and by how much at most they do where they are right.
         self.rtol = probe.epsilon**0.6 if rtol is None else rtol
         self.limit = max(min(0.1, probe.epsilon**0.2), self.rtol)
@@ -299,21 +305,23 @@ class _Search:
     def _leaf(self, n: int) -> LeafCheck:
         """One leaf alone; along other directions where a random one does not decide."""
         path, point, own = self.probe.paths[n], self.probe.points[n], self.gradients[n]
-        signs = self._signs(n)
-        found = self._examine({n: signs * self._scale(n)}, path)
+        signs, scale = self._signs(n), self._scale(n)
+        found = self._examine({n: signs}, path, scale)
         if found.ahead is not None and point.size > 1:
             return self._entries(n, found)
         if found.status != "right" and point.size > 1 and self._reads_one_triangle(n):
             self.triangles.add(n)
             note = "f reads one triangle, so symmetric displacements were taken. Write f((a + a.T) / 2) to be free of that"
-            return replace(self._examine({n: self._signs(n) * self._scale(n)}, path), note=note)
+            return replace(self._examine({n: self._signs(n)}, path, scale), note=note)
         if found.status == "undecided" and point.size > 1:
-            sizes = np.where(point == 0, self._scale(n), np.abs(point))
-            others = [signs * sizes, np.where(own == 0, signs, own / np.where(own == 0, 1.0, np.abs(own))) * self._scale(n)]
-            for direction in others:
-                other = self._examine({n: direction}, path)
+            sizes = np.where(point == 0, 1.0, np.abs(point) / scale)
+            for direction in (signs * sizes, np.where(own == 0, signs, own / np.where(own == 0, 1.0, np.abs(own)))):
+                other = self._examine({n: direction}, path, scale)
                 if other.status in ("right", "wrong"):
                     return other
+                found = min(found, other, key=lambda check: check.relative or math.inf)
+        if found.status == "undecided" and 0 < found.relative <= WEAK and len(self.gradients) > 1:
+            return replace(found, status="right", tolerance=WEAK * found.size, note="")
         return found
 
     def _reads_one_triangle(self, n: int) -> bool:
@@ -328,14 +336,14 @@ class _Search:
 
     # what they show
 
-    def _evidence(self, direction: Direction) -> Evidence:
+    def _evidence(self, direction: Direction, scale: float) -> Evidence:
         with np.errstate(all="ignore"):
             parts = [np.real(np.conj(self.gradients[n]) * d) for n, d in direction.items()]
             typical = float(np.sqrt(sum([np.square(part).sum() for part in parts])))
         count = sum([np.count_nonzero(d) for d in direction.values()])
         # A sum of n numbers moves sqrt(n) times as far. The fourth root, because the n numbers of a layer meet in sums of
         # about sqrt(n).
-        first = (RATIO**3 * self.probe.epsilon) ** 0.2 * float(max(1, count)) ** -0.25
+        first = scale * (RATIO**3 * self.probe.epsilon) ** 0.2 * float(max(1, count)) ** -0.25
         look = lambda step: self.probe.look(direction, step, self.gradients)
         found = settle(look, first, self.rtol, typical)
         if found.outcome(self.rtol, self.limit) == "wrong" and found.finite:
@@ -344,16 +352,17 @@ class _Search:
             found = replace(min(found, again, key=lambda each: each.error), error=max(found.error, again.error, off / CAUTION))
         return found
 
-    def _examine(self, direction: Direction, path: str) -> LeafCheck:
-        found, rtol, limit = self._evidence(direction), self.rtol, self.limit
+    def _examine(self, direction: Direction, path: str, scale: float = 1.0) -> LeafCheck:
+        """scale: how far a step of 1 along the direction is, beside the numbers of the point."""
+        found, rtol, limit = self._evidence(direction, scale), self.rtol, self.limit
         status: Status = found.outcome(rtol, limit)
         if status != "right" and math.isfinite(found.gradient):
-            own = self._own_error(direction)
+            own = self._own_error(direction) + self.estimated * found.size
             found = found.with_error(own)
             status = found.outcome(rtol, limit)
             null = abs(found.gradient) <= CAUTION * own and found.apart <= CAUTION * found.error
-            if status == "undecided" and null and found.error <= limit * self._largest():
-                status = "right"  # zero, but for the rounding of both
+            if status == "undecided" and null and scale * found.error <= limit * self._largest():
+                status, found = "right", replace(found, size=self._largest() / scale)  # zero, but for the rounding of both
         tolerance = rtol * found.size + CAUTION * found.error
         check = LeafCheck(path, status, found.gradient, found.differences, found.error, found.size, tolerance)
         if status == "right":
@@ -379,7 +388,7 @@ class _Search:
         point, path = self.probe.points[n], self.probe.paths[n]
         order = np.random.default_rng([self.seed, n]).permutation(point.size)
         groups, kinked, smooth = [order], list[int](), list[Any]()
-        signs = self._signs(n) * self._scale(n)
+        signs = self._signs(n)
 
         def part(group: Any) -> Direction:
             moved = np.zeros(point.size, signs.dtype)
@@ -389,7 +398,7 @@ class _Search:
         checks: list[LeafCheck] = []
         while groups and len(kinked) < ENTRIES:
             group = groups.pop()
-            check = self._examine(part(group), path)
+            check = self._examine(part(group), path, self._scale(n))
             if check.ahead is None:
                 smooth.append(group)
             elif len(group) > 1:
@@ -415,7 +424,9 @@ class _Search:
     def _others(self) -> list[dict[int, Array]]:
         """The gradient at points that are a few roundings off."""
         given, random = self.given, np.random.default_rng([self.seed, 1])
-        found = [_by_path(gradient(given.f, given.auto, *given.nearby(random), **given.kwargs)) for _ in range(2)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they were shown
+            found = [_by_path(gradient(given.f, given.auto, *given.nearby(random), **given.kwargs)) for _ in range(2)]
         return [{n: each[given.paths[n]] for n in self.gradients} for each in found]
 
     def _largest(self) -> float:

@@ -18,11 +18,13 @@ from typing import Literal
 Outcome = Literal["right", "wrong", "undecided"]
 
 #: A value of f may be so many units in its last place off; and a slope so many times its estimated error.
-ROUNDING, CAUTION = 10.0, 10.0
+ROUNDING, CAUTION = 3.0, 10.0
 #: Each step is so many times the next one. Extrapolation removes the error in the square of the step.
 RATIO = 4.0
 #: The shortest and the longest step, in units of the first one; and how many steps are taken at most.
 _SHORTEST, _LONGEST, _MOST = 1e-13, RATIO**10, 36
+#: After so many steps a kink is no sharp bend.
+_SURE = 7
 #: Slopes that are equal without an estimate of their error need so much more than rounding.
 _CLEAR = 1e-2
 
@@ -98,7 +100,7 @@ class Evidence:
 
     def outcome(self, rtol: float, limit: float) -> Outcome:
         if not math.isfinite(self.gradient):
-            return "wrong" if math.isfinite(self.differences) else "undecided"
+            return "wrong" if self.finite else "undecided"
         if self.independent and self.gradient == 0:
             return "right"
         known = decide(self.apart, self.error, self.size, rtol, limit)
@@ -136,7 +138,7 @@ def settle(look: Callable[[float], Look], first: float, rtol: float, typical: fl
         known = weigh(looks, typical)
         if known.apart <= rtol * known.size and known.error <= 10 * rtol * known.size:
             break
-        step = _next(looks, known, first)
+        step = None if kink_among(looks, _SURE) else _next(looks, known, first)
     return known
 
 
@@ -172,12 +174,12 @@ def weigh(looks: Sequence[Look], typical: float = 0.0) -> Evidence:
     for (a, b, c), noise in zip(zip(finite, finite[1:], finite[2:]), noises[2:]):
         apart, before = ((RATIO**2 * narrow.apart - wide.apart) / (RATIO**2 - 1) for wide, narrow in ((b, c), (a, b)))
         error = abs(apart - before) + 1.5 * noise
-        noisy = 3 * noise >= error
-        if c.jump > 0.5 * b.jump + 8 * noise:
-            error = math.inf if c.jump > 1.5 * b.jump + 8 * noise else max(error, c.jump)
+        if c.jump > 0.5 * b.jump + 8 * c.noise:
+            error = math.inf if c.jump > 1.5 * b.jump + 8 * c.noise else max(error, c.jump)
         size = max(abs(c.slope), abs(c.central), typical)
         if best is None or error < best.error:
-            best = Evidence(c.slope, c.slope + apart, abs(apart), error, size, a.jump, tuple(looks), noisy, a is finite[0])
+            found = (abs(apart), error, size, a.jump, tuple(looks))
+            best = Evidence(c.slope, c.slope + apart, *found, 3 * noise >= error, a is finite[0])
     if best is None:
         last = finite[-1] if finite else looks[-1]
         size = max(abs(last.slope), typical)
@@ -196,16 +198,16 @@ def _noises(looks: Sequence[Look]) -> list[float]:
     return result
 
 
-def kink_among(looks: Sequence[Look]) -> Look | None:
+def kink_among(looks: Sequence[Look], count: int = 3) -> Look | None:
     """The pair of evaluations that shows a kink, among pairs from the longest step to the shortest; None if f is smooth.
 
     The slopes ahead and behind differ by `h f''` where f is smooth, so the difference falls with the step; at a kink it
-    stays. Near many kinks, as in a network of ReLUs, it falls slowly: three steps must agree.
+    stays. Near many kinks, as in a network of ReLUs, it falls slowly: some steps must agree.
     """
-    clear = [look for look in looks if math.isfinite(look.jump) and look.jump > 8 * look.noise][-3:]
-    if len(clear) < 3:
+    clear = [look for look in looks if math.isfinite(look.jump) and look.jump > 8 * look.noise][-count:]
+    if len(clear) < count:
         return None
-    stays = all(narrow.jump >= 0.9 * wide.jump for wide, narrow in pairwise(clear))
+    stays = all(0.9 * wide.jump <= narrow.jump <= 1.2 * wide.jump for wide, narrow in pairwise(clear))
     return clear[-1] if stays else None
 
 

@@ -64,7 +64,7 @@ def native_leaves(structures: Iterable[Structure], args: Iterable[Any]) -> list[
 
 def _native(structure: Structure, arg: Any) -> Iterator[Any]:
     if structure is DIFFERENTIATED:
-        yield arg
+        yield arg.value if type(arg) is Constant else arg  # a module hands out what is frozen as a Constant
     elif isinstance(structure, Node) and structure.type is not CONSTANT:
         for child, inner in zip(structure.inner, structure.type.flatten(arg)[0]):
             yield from _native(child, inner)
@@ -80,7 +80,7 @@ def _replaced(structure: Structure, arg: Any, leaves: Iterator[Any]) -> Any:
     if structure is DIFFERENTIATED:
         return next(leaves)
     if not isinstance(structure, Node) or structure.type is CONSTANT:
-        return arg.value if type(arg) is Constant else arg  # a module hands out what is frozen as a Constant
+        return arg.value if type(arg) is Constant else arg
     children, data = structure.type.flatten(arg)
     replaced = [_replaced(one, inner, leaves) for one, inner in zip(structure.inner, children)]
     return structure.type.unflatten(data, [*holder_of(structure.type, arg, children), *replaced])

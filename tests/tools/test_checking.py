@@ -26,7 +26,7 @@ from adinterface import (
     gradient,
 )
 from adinterface.tools import GradientCheck
-from adinterface.tools.check_gradient import Look, between, kink_among
+from adinterface.tools.evidence import Look, between, kink_among
 
 RANDOM = np.random.default_rng(0)
 MODEL = {"w": RANDOM.normal(size=(3, 3)), "b": RANDOM.normal(size=3), "s": 1.5, "name": "model"}

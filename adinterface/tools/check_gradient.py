@@ -19,11 +19,11 @@ import numpy as np
 
 from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend
-from ..core.contract.record import estimating
+from ..core.contract.record import recording
 from ..core.operators.gradient import gradient
-from .evidence import CAUTION, RATIO, Evidence, Look, between, chosen, settle
-from .leaves import named_leaves
-from .numbers import Array, widened
+from .evidence import CAUTION, RATIO, Evidence, Look, between, chosen, confirmed
+from .leaves import named_leaves, nearby
+from .numbers import Array, largest_of, widened
 from .probe import Direction, Probe, inner
 from .verdict import Outcome, Verdict
 
@@ -131,14 +131,14 @@ class GradientCheck(Verdict):
         return "wrong" if self.wrong else "undecided" if self.undecided else "right"
 
     @property
-    def digits(self) -> int:
-        """To so many digits the slopes agree, at least, wherever they are right."""
+    def digits(self) -> int | None:
+        """To so many digits the slopes agree, at least, wherever they are right; None if they are nowhere."""
         right = [check.relative for check in (*self.whole, *self.leaves) if check.status == "right"]
-        return int(-math.log10(max([*right, 1e-16])))
+        return int(-math.log10(max(*right, 1e-16))) if right else None
 
     def __repr__(self) -> str:
         failures = [*self.wrong, *self.undecided]
-        passed = f"right, to {self.digits} digits" + ", but for kinks" * bool(self.kinks)
+        passed = "right" + (f", to {self.digits} digits" if self.digits else "") + ", but for kinks" * bool(self.kinks)
         # The worst comes first: an assertion may show no more than the beginning.
         verdict = f"{'FAILED' if self.wrong else 'UNDECIDED'}, {failures[0]}" if failures else passed
         lines = [f"check_gradient({self.backend!r}): {verdict}"]
@@ -203,9 +203,9 @@ def check_gradient(
         evaluations += 1
         return f(*inner, **keywords)
 
-    with estimating() as accuracies:
+    with recording() as record:
         result = gradient(counted, backend, *args, **kwargs)
-    estimated = max([accuracy.relative for accuracy in accuracies], default=0.0)
+    estimated = {leaf.leaf: leaf.relative for accuracy in record.accuracies for leaf in accuracy.leaves}
     probe = Probe(counted, backend, args, kwargs)
     whole, leaves = _Search(probe, _by_path(result), seed, rtol, estimated).run(directions)
     sizes = [point.size for point in probe.points]
@@ -220,9 +220,11 @@ def _by_path(gradients: tuple[Any, ...]) -> dict[str, Array]:
 class _Search:
     """For the leaves whose gradient differences contradict."""
 
-    def __init__(self, probe: Probe, gradients: Mapping[str, Array], seed: int, rtol: float | None, estimated: float):
-        #: estimated: the relative error that a backend of finite differences estimates.
-        self.given, self.seed, self.estimated = probe, seed, estimated
+    def __init__(
+        self, probe: Probe, gradients: Mapping[str, Array], seed: int, rtol: float | None, errors: Mapping[int, float]
+    ):
+        #: errors: of the leaves, as a backend of finite differences estimates them, relative to the largest number.
+        self.given, self.seed, self.errors = probe, seed, errors
         #: How much the slopes may differ; and by how much at most they do where they are right.
         self.rtol = probe.epsilon**0.6 if rtol is None else rtol
         self.limit = max(min(0.1, probe.epsilon**0.2), self.rtol)
@@ -327,7 +329,11 @@ class _Search:
     def _reads_one_triangle(self, n: int) -> bool:
         """Whether a leaf is symmetric, and f does not change with what is above, or below, its diagonal."""
         point = self.probe.points[n]
-        if point.ndim < 2 or point.shape[-1] != point.shape[-2] or not np.array_equal(point, np.conj(np.swapaxes(point, -1, -2))):
+        if (
+            point.ndim < 2
+            or point.shape[-1] != point.shape[-2]
+            or not np.array_equal(point, np.conj(np.swapaxes(point, -1, -2)))
+        ):
             return False
         moved = point + 1e-3 * self._signs(n) * self._scale(n)
         triangles = [np.where(np.tri(*point.shape[-2:], k=-1, dtype=bool) == lower, moved, point) for lower in (True, False)]
@@ -345,24 +351,13 @@ class _Search:
         # about sqrt(n).
         first = scale * (RATIO**3 * self.probe.epsilon) ** 0.2 * float(max(1, count)) ** -0.25
         look = lambda step: self.probe.look(direction, step, self.gradients)
-        found = settle(look, first, self.rtol, typical)
-        if found.outcome(self.rtol, self.limit) == "wrong" and found.finite:
-            again = settle(look, 0.37 * first, self.rtol, typical)  # the error is estimated, so other steps must agree
-            off = abs(again.differences - found.differences)
-            found = replace(min(found, again, key=lambda each: each.error), error=max(found.error, again.error, off / CAUTION))
-        return found
+        return confirmed(look, first, self.rtol, self.limit, typical)
 
     def _examine(self, direction: Direction, path: str, scale: float = 1.0) -> LeafCheck:
         """scale: how far a step of 1 along the direction is, beside the numbers of the point."""
-        found, rtol, limit = self._evidence(direction, scale), self.rtol, self.limit
-        status: Status = found.outcome(rtol, limit)
-        if status != "right" and math.isfinite(found.gradient):
-            own = self._own_error(direction) + self.estimated * found.size
-            found = found.with_error(own)
-            status = found.outcome(rtol, limit)
-            null = abs(found.gradient) <= CAUTION * own and found.apart <= CAUTION * found.error
-            if status == "undecided" and null and scale * found.error <= limit * self._largest():
-                status, found = "right", replace(found, size=self._largest() / scale)  # zero, but for the rounding of both
+        evidence, rtol = self._evidence(direction, scale), self.rtol
+        own = lambda: self._own_error(direction)
+        status, found = evidence.judged(rtol, self.limit, own, self._largest() / scale)
         tolerance = rtol * found.size + CAUTION * found.error
         check = LeafCheck(path, status, found.gradient, found.differences, found.error, found.size, tolerance)
         if status == "right":
@@ -380,7 +375,9 @@ class _Search:
             return replace(check, status="wrong", tolerance=kink.jump / 2, note=f"f has a kink here, with {sides}")
         if chosen(kink, kink.slope):
             return replace(check, status="kink")
-        note = f"f has a kink here, with {sides}. {kink.slope:.8g} is between them, but no engine's choice. Check beside the kink."
+        note = (
+            f"f has a kink here, with {sides}. {kink.slope:.8g} is between them, but no engine's choice. Check beside the kink."
+        )
         return replace(check, status="undecided", note=note)
 
     def _entries(self, n: int, found: LeafCheck) -> LeafCheck:
@@ -416,7 +413,12 @@ class _Search:
         return replace(found, status="right") if checks else found
 
     def _own_error(self, direction: Direction) -> float:
-        """The rounding error of the gradient's slope: how much it changes if the point is a few roundings off."""
+        """The error of the gradient's slope: as its engine estimates it, or how much it changes a few roundings off."""
+        if self.errors:
+            parts = [
+                self.errors.get(n, 0.0) * largest_of(self.gradients[n]) * float(np.linalg.norm(d)) for n, d in direction.items()
+            ]
+            return sum(parts)
         change = [sum([inner(other[n] - self.gradients[n], d) for n, d in direction.items()]) for other in self._others]
         return max(map(abs, change), default=0.0)
 
@@ -426,7 +428,10 @@ class _Search:
         given, random = self.given, np.random.default_rng([self.seed, 1])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they were shown
-            found = [_by_path(gradient(given.f, given.auto, *given.nearby(random), **given.kwargs)) for _ in range(2)]
+            found = [
+                _by_path(gradient(given.f, given.auto, *[nearby(arg, random) for arg in given.args], **given.kwargs))
+                for _ in range(2)
+            ]
         return [{n: each[given.paths[n]] for n in self.gradients} for each in found]
 
     def _largest(self) -> float:

@@ -67,11 +67,11 @@ class Look:
         return self.ahead == 0 == self.behind
 
 
-def look_at(values: tuple[float, float, float], step: float, slope: float, epsilon: float) -> Look:
-    """From f behind, at the point, and ahead."""
+def look_at(values: tuple[float, float, float], step: float, slope: float, rounding: float) -> Look:
+    """From f behind, at the point, and ahead, and the rounding of these values."""
     down, here, up = values
-    noise = ROUNDING * epsilon * max(map(abs, values)) / step
-    return Look(step, slope, (up - down) / (2 * step), (here - down) / step, (up - here) / step, noise)
+    sides = (here - down) / step, (up - here) / step
+    return Look(step, slope, (up - down) / (2 * step), *sides, ROUNDING * rounding / step)
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,6 @@ class Evidence:
     noisy: bool = False
     farthest: bool = False
 
-    def with_error(self, more: float) -> Evidence:
-        """The same, where the claimed slope has an error of its own."""
-        return replace(self, error=self.error + more)
-
     def outcome(self, rtol: float, limit: float) -> Outcome:
         if not math.isfinite(self.gradient):
             return "wrong" if self.finite else "undecided"
@@ -107,6 +103,20 @@ class Evidence:
         if known == "undecided" and self.apart + self.error <= rtol * self.bend:
             return "right"  # f is stationary here, but not nearby
         return known
+
+    def judged(self, rtol: float, limit: float, own: Callable[[], float], largest: float) -> tuple[Outcome, Evidence]:
+        """The outcome, and the evidence with the error of the claimed slope itself, if it matters.
+
+        own: that error, which takes time. largest: how large slopes are beside which this one may be zero, but for rounding.
+        """
+        outcome = self.outcome(rtol, limit)
+        if outcome == "right" or not math.isfinite(self.gradient):
+            return outcome, self
+        error = own()
+        found = replace(self, error=self.error + error)
+        outcome = found.outcome(rtol, limit)
+        null = abs(self.gradient) <= CAUTION * error and self.apart <= CAUTION * found.error <= CAUTION * limit * largest
+        return ("right", replace(found, size=largest)) if outcome == "undecided" and null else (outcome, found)
 
     @property
     def independent(self) -> bool:
@@ -121,6 +131,16 @@ class Evidence:
     def kink(self) -> Look | None:
         """The look that shows a kink; None if f is smooth, as far as one sees."""
         return kink_among(self.looks)
+
+
+def confirmed(look: Callable[[float], Look], first: float, rtol: float, limit: float, typical: float = 0.0) -> Evidence:
+    """As `settle`; what seems wrong is looked at again with other steps, since errors are estimates."""
+    found = settle(look, first, rtol, typical)
+    if found.outcome(rtol, limit) != "wrong" or not found.finite:
+        return found
+    again = settle(look, 0.37 * first, rtol, typical)
+    error = max(found.error, again.error, abs(again.differences - found.differences) / CAUTION)
+    return replace(min(found, again, key=lambda each: each.error), error=error)
 
 
 def settle(look: Callable[[float], Look], first: float, rtol: float, typical: float = 0.0) -> Evidence:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from ..core.contract.library import PYTHON, Library, kind
+import numpy as np
+
+from ..core.contract.library import PYTHON, Library, epsilon, kind
 from ..core.contract.nodes import NodeType
 from ..core.tree import (
     CONSTANT,
@@ -20,6 +22,7 @@ from ..core.tree import (
     handler_of,
     holder_of,
 )
+from .numbers import widened
 
 
 def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
@@ -86,7 +89,9 @@ def _replaced(structure: Structure, arg: Any, leaves: Iterator[Any]) -> Any:
     return structure.type.unflatten(data, [*holder_of(structure.type, arg, children), *replaced])
 
 
-def with_other_arrays(tree: Any, change: Callable[[Library, Any], Any], whole: Callable[[NodeType, Any], Any] | None = None) -> Any:
+def with_other_arrays(
+    tree: Any, change: Callable[[Library, Any], Any], whole: Callable[[NodeType, Any], Any] | None = None
+) -> Any:
     """The tree with `change(library, array)` in place of each of its floating arrays, those in Constants included.
 
     whole: makes another object of one through which f reaches its arrays; None does it array by array.
@@ -103,3 +108,32 @@ def with_other_arrays(tree: Any, change: Callable[[Library, Any], Any], whole: C
     children, data = handler.flatten(tree)
     changed = [with_other_arrays(child, change, whole) for child in children]
     return handler.replace(data, [*holder_of(handler, tree, children), *changed])
+
+
+def in_double_precision(tree: Any, *, as_numpy: bool = False) -> Any:
+    """The tree with its arrays in double precision; where their library has none, as NumPy's."""
+
+    def change(library: Library, array: Any) -> Any:
+        numbers = widened(library.to_numpy(array))
+        if as_numpy:
+            return numbers
+        wide = library.asarray(numbers, dtype=numbers.dtype.name, like=array)
+        return wide if library.dtype(wide) == numbers.dtype.name else numbers
+
+    def whole(node: NodeType, held: Any) -> Any:
+        wide = node.widened(held)
+        return held if wide is None else wide
+
+    return with_other_arrays(tree, change, whole)
+
+
+def nearby(tree: Any, random: np.random.Generator) -> Any:
+    """The tree with each number of its arrays a few units in its last place off."""
+
+    def change(library: Library, array: Any) -> Any:
+        numbers, dtype = widened(library.to_numpy(array)), library.dtype(array)
+        return library.asarray(
+            numbers * (1 + 4 * epsilon(dtype) * random.uniform(-1, 1, numbers.shape)), dtype=dtype, like=array
+        )
+
+    return with_other_arrays(tree, change)

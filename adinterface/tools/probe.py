@@ -11,13 +11,12 @@ import numpy as np
 
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.fixed_values import Around
-from ..core.contract.library import Library, epsilon, kind, width
-from ..core.contract.nodes import NodeType
+from ..core.contract.library import Library, epsilon, width
 from ..core.operators.pullback import pullback
 from ..core.operators.second_order import first_order
 from ..core.tree import Structure, handler_of
 from .evidence import Look, look_at
-from .leaves import differentiated_paths, native_leaves, taken_apart, with_native_leaves, with_other_arrays
+from .leaves import differentiated_paths, in_double_precision, native_leaves, taken_apart, with_native_leaves
 from .numbers import Array, widened
 
 #: A displacement of some leaves, by their number.
@@ -89,43 +88,21 @@ class Probe:
             values = float(self.at(behind)), float(self.value), float(self.at(ahead))
             # The gradient is multiplied by the step after rounding.
             slope = sum([inner(gradients[n], widened(ahead[n]) - widened(behind[n])) for n in direction]) / (2 * step)
-            return look_at(values, step, slope, self.epsilon)
+            return look_at(values, step, slope, self.epsilon * max(map(abs, values)))
 
     def in_double_precision(self) -> Probe | None:
         """The same with all arrays in double precision, if f computes the same with them; None if not, or if they are."""
         if self.epsilon < 1e-10 or not np.isfinite(self.value):
             return None
-
-        def change(library: Library, array: Any) -> Any:
-            dtype = "complex128" if kind(library.dtype(array)) == "complex" else "float64"
-            numbers = widened(library.to_numpy(array))
-            if first_order(self.auto).library is not None:
-                return numbers  # the backend converts it, in its own precision scope
-            wide = library.asarray(numbers, dtype=dtype, like=array)
-            return wide if library.dtype(wide) == dtype else numbers
-
-        def whole(node: NodeType, held: Any) -> Any:
-            wide = node.widened(held)
-            return held if wide is None else wide
-
+        native = first_order(self.auto).library is not None  # then the backend converts, in its own precision scope
         with suppress(Exception), warnings.catch_warnings():  # whatever keeps f from it, the given precision remains
             warnings.simplefilter("ignore")
-            args, kwargs = (with_other_arrays(tree, change, whole) for tree in (self.args, self.kwargs))
+            args, kwargs = (in_double_precision(tree, as_numpy=native) for tree in (self.args, self.kwargs))
             wide = Probe(self.f, self.auto, args, kwargs)
             same = abs(wide.value - self.value) <= self.epsilon**0.5 * abs(self.value)
             if wide.epsilon < 1e-10 and wide.paths == self.paths and same:
                 return wide
         return None
-
-    def nearby(self, random: np.random.Generator) -> tuple[Any, ...]:
-        """The arguments, each number a few units in its last place off."""
-
-        def change(library: Library, array: Any) -> Any:
-            numbers = widened(library.to_numpy(array))
-            off = 1 + 4 * epsilon(library.dtype(array)) * random.uniform(-1, 1, numbers.shape)
-            return library.asarray(numbers * off, dtype=library.dtype(array), like=array)
-
-        return tuple([with_other_arrays(arg, change) for arg in self.args])
 
 
 def inner(a: Array, b: Array) -> float:

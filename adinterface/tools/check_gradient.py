@@ -21,11 +21,11 @@ from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
 from ..core.operators.gradient import gradient
-from .evidence import CAUTION, RATIO, Evidence, Look, between, chosen, confirmed
+from .evidence import CAUTION, RATIO, Evidence, Look, Outcome, between, chosen, confirmed
 from .leaves import named_leaves, nearby
 from .numbers import Array, largest_of, widened
 from .probe import Direction, Probe, inner
-from .verdict import Outcome, Verdict
+from .verdict import Verdict
 
 Status = Literal["right", "wrong", "kink", "undecided"]
 
@@ -336,7 +336,7 @@ class _Search:
         ):
             return False
         moved = point + 1e-3 * self._signs(n) * self._scale(n)
-        triangles = [np.where(np.tri(*point.shape[-2:], k=-1, dtype=bool) == lower, moved, point) for lower in (True, False)]
+        triangles = [np.where(np.tri(point.shape[-1], k=-1, dtype=bool) == lower, moved, point) for lower in (True, False)]
         triangles[1] = np.where(np.eye(point.shape[-1], dtype=bool), point, triangles[1])
         return any(self.probe.at({n: moved.astype(self.probe.storage[n])}) == self.probe.value for moved in triangles)
 

@@ -193,7 +193,7 @@ class _Check:
             alone = _only(v, n)
             claimed, size = _inner([cotangent], [_numbers(v)[n]])
             own = lambda n=n: self.back_error[n] * float(np.abs(_numbers(v)[n]).sum())
-            outcome, found = self._judged(lambda t, alone=alone: _inner(w, self._moved(alone, t)), claimed, size, own)
+            outcome, found = self._judged(self._along(alone, w), claimed, size, own)
             if outcome == "wrong" and not np.any(cotangent):
                 yield RuleFinding("pullback", path, "its cotangent is zero, or None, but the value depends on it.")
             elif outcome != "right":
@@ -207,7 +207,7 @@ class _Check:
             alone = _only(w, n)
             claimed, size = _inner([result], [_numbers(w)[n]])
             own = lambda n=n: errors[n] * float(np.abs(_numbers(w)[n]).sum())
-            outcome, found = self._judged(lambda t, alone=alone: _inner(alone, self._moved(v, t)), claimed, size, own)
+            outcome, found = self._judged(self._along(v, alone), claimed, size, own)
             if outcome != "right":
                 problem = (
                     f"along a random direction it differs from differences of the primal by {found.apart:.3g}; the slopes are "
@@ -230,18 +230,18 @@ class _Check:
         first = (RATIO**3 * self.precision) ** 0.2
         return confirmed(look, first, self.rtol, self.limit, size).judged(self.rtol, self.limit, own, 0.0)
 
-    def _moved(self, v: Any, t: float) -> Any:
-        """The primal's value, with the arguments moved by t v."""
-        return self.primal(*_added(self.around, v, t), **self.words)
+    def _along(self, v: Any, w: Any) -> Callable[[float], tuple[float, float]]:
+        """The inner product of w with the primal's value, as the arguments move along v."""
+        return lambda t: _inner(w, self.primal(*_added(self.around, v, t), **self.words))
 
-    def _rounding(self, numbers: list[Array], compute: Callable[[tuple[Any, ...]], Any]) -> list[float]:
+    def _rounding(self, numbers: list[Array], compute: Callable[[Any], Any], args: Any = None) -> list[float]:
         """How much each array changes if the arguments are a few roundings off."""
         random = np.random.default_rng(1)
-        others = [_numbers(compute(nearby(self.args, random))) for _ in range(2)]
+        others = [_numbers(compute(nearby(self.args if args is None else args, random))) for _ in range(2)]
         return [max(largest_of(other[n] - array) for other in others) for n, array in enumerate(numbers)]
 
-    def _back(self, args: tuple[Any, ...], w: Any) -> Any:
-        return pullback(self.f, self.auto, *marked(args), **self.keywords)[1](w)
+    def _back(self, args: tuple[Any, ...], w: Any, words: dict[str, Any] | None = None) -> Any:
+        return pullback(self.f, self.auto, *marked(args), **(self.keywords if words is None else words))[1](w)
 
     def _single_precision(self) -> Iterator[RuleFinding]:
         single = [_as_single(arg) for arg in self.args]
@@ -252,20 +252,17 @@ class _Check:
             return
         w = self._directions(value)[0]
         try:
-            _, back = pullback(self.f, self.auto, *marked(tuple(single)), **words)
-            cotangents = _numbers(back(w))
+            cotangents = _numbers(self._back(tuple(single), w, words))
             self._push(self._directions(tuple(single))[0], tuple(single), words)
         except RuleError as error:
             yield RuleFinding("float32", "", str(error))
             return
         if self.epsilon > 1e-10:
             return  # what was checked before
-        wide = pullback(self.f, self.auto, *marked(in_double_precision(tuple(single))), **in_double_precision(words))[1]
-        exact = _numbers(wide(in_double_precision(w)))
+        exact = _numbers(self._back(*in_double_precision((tuple(single), w, words))))
+        errors = self._rounding(cotangents, lambda args: self._back(args, w, words), tuple(single))
         eps = epsilon("float32")
-        for n, (path, one, other) in enumerate(zip(self._paths(self.args), cotangents, exact)):
-            # By how much less than double precision changes the result.
-            rounding = self.back_error[n] * eps / self.epsilon
+        for path, one, other, rounding in zip(self._paths(self.args), cotangents, exact, errors):
             apart, size = largest_of(one - other), max(largest_of(one), largest_of(other))
             if math.isfinite(apart) and decide(apart, rounding, size, eps**0.5) == "wrong":
                 problem = f"in single precision its cotangent differs by {apart:.3g} from that in double precision, {size:.3g}."
@@ -291,13 +288,20 @@ class _Check:
         except (RuleError, TypeError, ValueError, NotImplementedError, RuntimeError) as error:
             yield RuleFinding("second order", "", f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
             return
-        slope = lambda inner: gradient(weighted, self.auto, inner)[0]
-        for n, (one, first) in enumerate(zip(_numbers(result), _numbers(slope(args)))):
+        def along(n: int, u: Array) -> Callable[[float], tuple[float, float]]:
+            return lambda t: _inner([u], [_numbers(gradient(weighted, self.auto, _added(args, moved, t))[0])[n]])
+
+        value = _inner(weights, self.value)[1]
+        for n, one in enumerate(_numbers(result)):
             u = self.random.choice([-1.0, 1.0], one.shape)
-            along = lambda t, n=n, u=u: _inner([u], [_numbers(slope(_added(args, moved, t)))[n]])
             claimed, size = _inner([u], [one])
-            rounding = 10 * self.epsilon * float(np.abs(first).sum())
-            outcome, found = self._judged(along, claimed, size, lambda rounding=rounding: rounding)
+
+            def own(n: int = n, u: Array = u) -> float:
+                errors = self._rounding(_numbers(result), lambda near: hvp(weighted, self.auto, near, moved), args)
+                floor = 10 * self.epsilon * value / (largest_of(_numbers(args)[n]) or 1.0)  # what is left of f's own rounding
+                return (errors[n] + floor) * float(np.abs(u).sum())
+
+            outcome, found = self._judged(along(n, u), claimed, size, own)
             if outcome == "wrong":
                 problem = (
                     f"the derivative of its derivative's code is {claimed:.6g} along random directions, differences of its "

@@ -18,17 +18,17 @@ from ..core.operators.dispatch import require_call
 from ..core.operators.operation import Operation
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
-from .evidence import between, kink_among
-from .probe import Probe
 from .comparison import Comparison, Kinks, takes_differences, with_reference
+from .evidence import between, settle
 from .facts import arguments_of, operation_of_name, parts_of
 from .leaves import named_leaves, taken_apart
 from .measured import LeafDifference, Measured, label
-from .numbers import Array, largest_of, widened
+from .numbers import Array, distances, widened
+from .probe import Probe
 
 #: Later calls are repeated until they have taken this long, at least once and at most so many times.
 _SECONDS, _MOST_CALLS = 0.2, 20
-#: How many leaves are examined for a kink.
+#: How many leaves are examined for a kink, and how many numbers of each: the worst, and as many others.
 _EXAMINED = 8
 
 
@@ -214,31 +214,41 @@ def _kinks(
     reference = report.reference
     if operation is None or operation.order == 2 or parts_of(operation).get("gradient") != "arguments" or reference is None:
         return set()
-    suspects = [(m, d.path) for m, d, _ in report.disagreements() if not d.note and d.path.startswith("gradient")]
+    suspects = [(m, d.path, allowed) for m, d, allowed in report.disagreements() if not d.note and d.path.startswith("gradient")]
     if not suspects:
         return set()
-    paths = list(dict.fromkeys(path for _, path in suspects))[:_EXAMINED]
+    paths = list(dict.fromkeys(path for _, path, _ in suspects))[:_EXAMINED]
     try:
         probe = Probe(f, reference.backend, args, kwargs)
         return {
             (m.backend, path)
-            for m, path in suspects
-            if path in paths and _at_kink(probe, path, m.leaves[path], reference.leaves[path])
+            for m, path, allowed in suspects
+            if path in paths and _at_kink(probe, path, m.leaves[path], reference.leaves[path], allowed)
         }
     except Exception:  # f may refuse other points; then the difference stays in the report
         return set()
 
 
-def _at_kink(probe: Probe, path: str, mine: Array, other: Array) -> bool:
-    """Whether f has a kink in the direction in which two gradients differ, and both of them lie between its slopes."""
+def _at_kink(probe: Probe, path: str, mine: Array, other: Array, allowed: float) -> bool:
+    """Whether f has a kink in each number in which two gradients differ, and each is one that engines give there.
+
+    Some of the numbers are looked at: those that differ most, and others.
+    """
     n = probe.paths.index(path.replace("gradient", "args", 1))
-    apart = mine - other
-    if not np.all(np.isfinite(apart)):
-        return False
-    direction = {n: apart / np.max(np.abs(apart))}
-    scale = probe.scale(direction) * max(1.0, largest_of(probe.points[n]))
-    kink = kink_among(ladder(probe, direction, scale, {n: other}))
-    return kink is not None and between(kink, kink.slope) and between(kink, _slope(mine, direction[n]))
+    apart = distances(mine, other).ravel()
+    wrong = np.flatnonzero(~(apart <= allowed))
+    random = np.random.default_rng(0)
+    most = wrong[np.argsort(-apart[wrong])][:_EXAMINED]
+    for place in {*most.tolist(), *random.permutation(wrong)[:_EXAMINED].tolist()}:
+        unit = np.zeros(apart.size, mine.dtype)
+        unit[place] = 1.0
+        direction = {n: unit.reshape(mine.shape)}
+        scale = float(abs(probe.points[n].ravel()[place])) or 1.0
+        known = settle(lambda step, direction=direction: probe.look(direction, step, {n: other}), scale * 1e-3, 0.0)
+        kink = known.kink
+        if kink is None or not (between(kink, kink.slope) and between(kink, _slope(mine, direction[n]))):
+            return False
+    return True
 
 
 def _slope(gradient: Array, direction: Array) -> float:

@@ -167,7 +167,7 @@ def _next(looks: Sequence[Look], known: Evidence, first: float) -> float | None:
     longest, shortest = looks[0], looks[-1]
     if known.noisy and known.farthest and math.isfinite(longest.central) and longest.step < _LONGEST * first:
         return longest.step * RATIO
-    if not known.noisy and RATIO * shortest.noise < known.error and shortest.step > _SHORTEST * first:
+    if not known.noisy and not RATIO * shortest.noise >= known.error and shortest.step > _SHORTEST * first:
         return shortest.step / RATIO
     return None
 

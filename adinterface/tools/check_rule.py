@@ -288,6 +288,7 @@ class _Check:
         except (RuleError, TypeError, ValueError, NotImplementedError, RuntimeError) as error:
             yield RuleFinding("second order", "", f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
             return
+
         def along(n: int, u: Array) -> Callable[[float], tuple[float, float]]:
             return lambda t: _inner([u], [_numbers(gradient(weighted, self.auto, _added(args, moved, t))[0])[n]])
 

@@ -29,7 +29,7 @@ _SURE = 7
 _CLEAR = 1e-2
 
 
-def decide(apart: float, error: float, size: float, rtol: float, limit: float = 0.1) -> Outcome:
+def decide(apart: float, error: float, size: float = 0.0, rtol: float = 0.0, limit: float = 0.1) -> Outcome:
     """Whether two numbers of this size, which are `apart`, agree, as far as an error of this size lets one see.
 
     Wrong: further apart than rtol and the error explain. Right: apart by less than `limit`, the error included. Otherwise

@@ -190,7 +190,8 @@ RIGHT: dict[str, Row] = {
     "saturated tanh": Row(_of(lambda xp, x: xp.sum(xp.tanh(x)), lambda r: r.uniform(15, 25, 3))),
     "1e10 + 1e-8 x**2": Row(_of(lambda xp, x: xp.sum(1e10 + 1e-8 * x**2), lambda r: r.standard_normal(3)), True),
     "Lennard-Jones in metres": Row(
-        _of(lambda xp, x: xp.sum(1.6e-21 * ((3.4e-10 / x) ** 12 - (3.4e-10 / x) ** 6)), lambda r: r.uniform(3e-10, 6e-10, 4)), True
+        _of(lambda xp, x: xp.sum(1.6e-21 * ((3.4e-10 / x) ** 12 - (3.4e-10 / x) ** 6)), lambda r: r.uniform(3e-10, 6e-10, 4)),
+        True,
     ),
     "1 pF": Row(_of(lambda xp, x: xp.sum(1 / (2 * np.pi * xp.sqrt(1e-6 * x))), lambda r: r.uniform(0.5e-12, 2e-12, 3)), True),
     "x / (x + 1e-9)": Row(_of(lambda xp, x: xp.sum(x / (x + 1e-9)), lambda r: r.uniform(1e-10, 1e-8, 3)), True),
@@ -199,7 +200,8 @@ RIGHT: dict[str, Row] = {
     ),
     "numbers of 1e12": Row(_of(lambda xp, x: xp.sum(xp.sqrt(x) * xp.log(x)), lambda r: 1e12 * r.uniform(1, 2, 3))),
     "a Hilbert matrix": Row(
-        _of(lambda xp, x: x @ xp.linalg.solve(xp.asarray(_HILBERT) + 0.0 * x, x), lambda r: r.standard_normal(8)), True,
+        _of(lambda xp, x: x @ xp.linalg.solve(xp.asarray(_HILBERT) + 0.0 * x, x), lambda r: r.standard_normal(8)),
+        True,
         ("AutoTorch", "AutoJax"),
     ),
     "exp(-((x - 1) / 1e-7)**2)": Row(
@@ -207,12 +209,16 @@ RIGHT: dict[str, Row] = {
     ),
     "a stationary point": Row(_of(lambda xp, x: xp.sum((x - 1) ** 2), lambda r: np.ones(4))),
     "log det by Cholesky": Row(
-        _of(lambda xp, x: 2 * xp.sum(xp.log(xp.linalg.diagonal(xp.linalg.cholesky(x)))), _symmetric), engines=("AutoTorch", "AutoJax")
+        _of(lambda xp, x: 2 * xp.sum(xp.log(xp.linalg.diagonal(xp.linalg.cholesky(x)))), _symmetric),
+        engines=("AutoTorch", "AutoJax"),
     ),
     "the largest eigenvalue": Row(_of(lambda xp, x: xp.linalg.eigvalsh(x)[-1], _symmetric), engines=("AutoTorch", "AutoJax")),
     "an inverse": Row(_of(lambda xp, x: xp.sum(xp.linalg.inv(x) ** 2), _symmetric)),
     "complex": Row(
-        _of(lambda xp, z: xp.sum(xp.real(z * z * xp.conj(z) * (1 + 2j))), lambda r: r.standard_normal(3) + 1j * r.standard_normal(3))
+        _of(
+            lambda xp, z: xp.sum(xp.real(z * z * xp.conj(z) * (1 + 2j))),
+            lambda r: r.standard_normal(3) + 1j * r.standard_normal(3),
+        )
     ),
     "one kink of 50": Row(_one_kink),
     "a Lasso from zeros": Row(_lasso),
@@ -235,9 +241,11 @@ def _tainted(change: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
     return identity
 
 
-CHANGES: dict[str, Callable[[Any, Any], Any]] = {
-    f"factor {factor}": (lambda c, x, factor=factor: c * factor) for factor in (1.001, 1.05, 1.5, 0, -1)
-}
+def _times(factor: float) -> Callable[[Any, Any], Any]:
+    return lambda cotangent, x: cotangent * factor
+
+
+CHANGES = {f"factor {factor}": _times(factor) for factor in (1.001, 1.05, 1.5, 0, -1)}
 
 
 def _one_entry(c: Any, x: Any) -> Any:
@@ -329,7 +337,7 @@ FAULTS: dict[str, Row] = {
 
 
 def verdict(make: Maker, auto: AutoBackend, dtype: str, seed: int) -> tuple[str, Any]:
-    """"right", "wrong", "undecided", or the name of an error, with the check."""
+    """ "right", "wrong", "undecided", or the name of an error, with the check."""
     f, args = make(np.random.default_rng([seed, 51]), dtype)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -374,7 +382,7 @@ def main(argv: Sequence[str]) -> int:
                 print(f"| {name} | {dtype} | {' | '.join(cells)} |", flush=True)
         print(f"\n{title}, in {time.perf_counter() - start:.0f} s:")
         for dtype in dict.fromkeys(dtype for dtype, _ in total):
-            said = {said: count for (of, said), count in sorted(total.items()) if of == dtype}
-            print(f"  {dtype}: {', '.join(f'{count} {word}' for word, count in said.items())}")
-            failed = failed or bool(dtype == "float64" and said.get("wrong" if wanted == "right" else "right"))
+            counts = {word: count for (of, word), count in sorted(total.items()) if of == dtype}
+            print(f"  {dtype}: {', '.join(f'{count} {word}' for word, count in counts.items())}")
+            failed = failed or bool(dtype == "float64" and counts.get("wrong" if wanted == "right" else "right"))
     return int(failed)

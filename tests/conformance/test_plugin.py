@@ -215,7 +215,7 @@ def test_the_marker_is_registered_and_the_nearest_decides(run):
     )  # fmt: skip
     result.assert_outcomes(passed=4, skipped=2, xfailed=1, failed=1)
     result.stdout.fnmatch_lines(["*XPASS(strict)* near", "*XFAIL*test_expected_to_fail[[]AutoAutograd[]] - near"])
-    assert "adinterface(skip={name: reason}, xfail={name: reason})" in run("", "--markers").stdout.str()
+    assert "adinterface(only=[name], skip={name: reason}, xfail={name: reason})" in run("", "--markers").stdout.str()
 
 
 MISUSES = {

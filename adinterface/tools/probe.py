@@ -53,14 +53,14 @@ class Probe:
             dtypes = [library.dtype(leaf) for library, leaf in zip(libraries, leaves)]
             if not self.points:
                 self._start(libraries, dtypes, leaves)
-            if moved:
-                there = list(leaves)
-                for n, array in moved.items():
-                    there[n] = libraries[n].asarray(array, dtype=dtypes[n], like=leaves[n])
-                output = self._around(self.f, *with_native_leaves(self.structures, args, there), **keywords)
-            else:
-                self._around = Around(lambda: self.f(*args, **keywords))
-                output = self._around(self.f, *args, **keywords)
+            there = list(leaves)
+            for n, array in moved.items():
+                there[n] = libraries[n].asarray(array, dtype=dtypes[n], like=leaves[n])
+            # A model whose state f changes is rebuilt, also at the point itself: the change is of no interest here.
+            inside = with_native_leaves(self.structures, args, there)
+            if not moved:
+                self._around = Around(lambda: self.f(*with_native_leaves(self.structures, args, leaves), **keywords))
+            output = self._around(self.f, *inside, **keywords)
             if isinstance(output, (tuple, dict)):  # the scalar, followed by auxiliary values
                 output = next(iter(output.values())) if isinstance(output, dict) else output[0]
             library = _library_of(output)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from ..contract.arrays import cast_like, filled, full_like
-from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward, gives
+from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward
 from ..contract.record import count_steps, note_own, note_step
 from . import policy
 from .basis import Components, inner_products

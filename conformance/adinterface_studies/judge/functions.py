@@ -1,22 +1,14 @@
-"""`check_gradient` as a witness: right gradients of awkward functions, and faults planted in gradients of plain ones.
-
-Each row is a function at random points, on each engine and in each dtype. A right gradient that is called wrong is an error of
-the judge, and so is a fault that is called right. The third verdict, "undecided", is an error of neither kind, but it should be rare.
-"""
+"""Rows of the study: right gradients of awkward functions, and faults planted in gradients of plain ones."""
 
 from __future__ import annotations
 
-import argparse
-import time
-import warnings
-from collections import Counter
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from adinterface_conformance.runner import backend_from
 
-from adinterface import AutoBackend, Constant, array_namespace, check_gradient, rule
+from adinterface import Constant, array_namespace, rule
 
 Random = np.random.Generator
 #: From random numbers and a dtype to a function and its arguments.
@@ -24,11 +16,12 @@ Maker = Callable[[Random, str], tuple[Callable[..., Any], tuple[Any, ...]]]
 
 
 class Row(NamedTuple):
-    """A function; `double` says that it is meant for float64 alone, `engines` which backends can evaluate it."""
+    """A function; whether it is meant for float64 alone; the backends that can evaluate it, and in which mode."""
 
     make: Maker
     double: bool = False
     engines: tuple[str, ...] = ("AutoTorch", "AutoJax", "AutoAutograd")
+    mode: str | None = None
 
 
 def _drawn(random: Random, dtype: str, *shape: int, scale: float = 1.0) -> Any:
@@ -94,7 +87,7 @@ def _deep(depth: int) -> Maker:
         widths = [6, *[8] * depth, 1]
         layers = [
             (_drawn(random, dtype, a, b, scale=(1 / (3 * a)) ** 0.5), _drawn(random, dtype, b, scale=0.3))
-            for a, b in zip(widths, widths[1:])
+            for a, b in itertools.pairwise(widths)
         ]
         return f, (layers, Constant(_drawn(random, dtype, 8, 6)), Constant(_drawn(random, dtype, 8, 1)))
 
@@ -253,6 +246,18 @@ def _one_entry(c: Any, x: Any) -> Any:
     return xp.where(xp.asarray(np.arange(c.shape[0]) == 17), 1.5 * c, c)
 
 
+def _forward(random: Random, dtype: str) -> Any:
+    """Its pullback is right, its pushforward is not."""
+
+    @rule
+    def sine(x: Any) -> Any:
+        return array_namespace(x).sin(x)
+
+    sine.pullback(lambda c, value, x: c * array_namespace(x).cos(x))
+    sine.pushforward(lambda t, value, x: -t[0] * array_namespace(x).cos(x))
+    return lambda x: array_namespace(x).sum(sine(x) ** 2), (_drawn(random, dtype, 5),)
+
+
 def _network_with(change: Callable[[Any, Any], Any], leaf: str) -> Maker:
     def make(random: Random, dtype: str) -> Any:
         loss, args = _network(random, dtype)
@@ -301,6 +306,7 @@ def _weak(random: Random, dtype: str) -> Any:
 FAULTS: dict[str, Row] = {
     **{f"a weight, {name}": Row(_network_with(change, "w1")) for name, change in CHANGES.items()},
     **{f"a bias, {name}": Row(_network_with(change, "b0")) for name, change in CHANGES.items()},
+    "in forward mode only": Row(_forward, mode="forward"),
     "one entry of 1e5": Row(_of_tainted(lambda xp, x: xp.sum(xp.sin(x)), _one_entry, lambda r: r.standard_normal(100_000))),
     "one leaf of 200": Row(_many),
     "a weak leaf, negated": Row(_weak),
@@ -331,58 +337,3 @@ FAULTS: dict[str, Row] = {
         )
     ),
 }  # fmt: skip
-
-
-# The count -----------------------------------------------------------------------------------------------------------
-
-
-def verdict(make: Maker, auto: AutoBackend, dtype: str, seed: int) -> tuple[str, Any]:
-    """ "right", "wrong", "undecided", or the name of an error, with the check."""
-    f, args = make(np.random.default_rng([seed, 51]), dtype)
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            check = check_gradient(f, auto, *args, seed=seed)
-    except Exception as error:  # what is no verdict is counted, too
-        return type(error).__name__, error
-    said = getattr(check, "verdict", None)  # older judges had none
-    return said or ("right" if check.ok else "wrong" if check.wrong else "undecided"), check
-
-
-def main(argv: Sequence[str]) -> int:
-    """The exit status: 0 if no right gradient was called wrong and no fault right in float64, else 1."""
-    parser = argparse.ArgumentParser(prog="python -m adinterface_studies judge", description=__doc__)
-    parser.add_argument("--backend", action="append", default=[], metavar="VALUE", help="default: torch, JAX and autograd")
-    parser.add_argument("--dtype", action="append", default=[], help="default: float64, float32 and float16")
-    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="random points of each row")
-    parser.add_argument("--only", default="", metavar="WORDS", help="rows whose name contains these words")
-    parser.add_argument("--show", action="store_true", help="print each check that is not as it should be")
-    options = parser.parse_args(argv)
-    autos = [backend_from(text) for text in options.backend or ("AutoTorch()", "AutoJax()", "AutoAutograd()")]
-    failed = False
-    for title, rows, wanted in (("Right gradients", RIGHT, "right"), ("Planted faults", FAULTS, "wrong")):
-        start, total = time.perf_counter(), Counter[tuple[str, str]]()
-        print(f"\n| {title} | dtype | {' | '.join(type(auto).__name__ for auto in autos)} |\n|{' --- |' * (2 + len(autos))}")
-        for name, row in rows.items():
-            for dtype in options.dtype or ("float64", "float32", "float16"):
-                if options.only not in name or (row.double and dtype != "float64"):
-                    continue
-                if dtype == "float16" and ("complex" in name or "conjugate" in name or "ReLU layers" in name or "1e12" in name):
-                    continue
-                cells = []
-                for auto in autos:
-                    found = Counter[str]()
-                    for seed in range(options.seeds if type(auto).__name__ in row.engines else 0):
-                        said, check = verdict(row.make, auto, dtype, seed)
-                        found[said] += 1
-                        total[dtype, said] += 1
-                        if options.show and said != wanted:
-                            print(f"--- {name}, {dtype}, {auto!r}, seed {seed}: {said}\n{check}")
-                    cells.append(", ".join(f"{count} {said}" for said, count in sorted(found.items())))
-                print(f"| {name} | {dtype} | {' | '.join(cells)} |", flush=True)
-        print(f"\n{title}, in {time.perf_counter() - start:.0f} s:")
-        for dtype in dict.fromkeys(dtype for dtype, _ in total):
-            counts = {word: count for (of, word), count in sorted(total.items()) if of == dtype}
-            print(f"  {dtype}: {', '.join(f'{count} {word}' for word, count in counts.items())}")
-            failed = failed or bool(dtype == "float64" and counts.get("wrong" if wanted == "right" else "right"))
-    return int(failed)

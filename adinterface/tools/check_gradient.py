@@ -21,7 +21,7 @@ from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
 from ..core.operators.gradient import gradient
-from .evidence import CAUTION, RATIO, Evidence, Look, Outcome, between, chosen, confirmed
+from .evidence import CAUTION, Evidence, Look, Outcome, between, chosen, confirmed
 from .leaves import named_leaves, nearby
 from .numbers import Array, largest_of, widened
 from .probe import Direction, Probe, inner
@@ -349,9 +349,9 @@ class _Search:
         count = sum([np.count_nonzero(d) for d in direction.values()])
         # A sum of n numbers moves sqrt(n) times as far. The fourth root, because the n numbers of a layer meet in sums of
         # about sqrt(n).
-        first = scale * (RATIO**3 * self.probe.epsilon) ** 0.2 * float(max(1, count)) ** -0.25
+        reach = scale * float(max(1, count)) ** -0.25
         look = lambda step: self.probe.look(direction, step, self.gradients)
-        return confirmed(look, first, self.rtol, self.limit, typical)
+        return confirmed(look, reach, self.probe.epsilon, self.rtol, self.limit, typical)
 
     def _examine(self, direction: Direction, path: str, scale: float = 1.0) -> LeafCheck:
         """scale: how far a step of 1 along the direction is, beside the numbers of the point."""

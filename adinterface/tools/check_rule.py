@@ -20,7 +20,7 @@ from ..core.operators.pullback import pullback, pushforward
 from ..core.tree import Leaf, Structure, build_gradient, flatten
 from ..rules.derived.engine import has_derivative, marked
 from ..rules.rule import Rule
-from .evidence import RATIO, Evidence, Look, Outcome, confirmed, decide, look_at
+from .evidence import Evidence, Look, Outcome, confirmed, decide, look_at
 from .leaves import in_double_precision, named_leaves, nearby
 from .numbers import largest_of, widened
 from .verdict import Verdict
@@ -227,8 +227,7 @@ class _Check:
                 rounding = self.precision * max(one, other, abs(claimed))
                 return look_at((down, here, up), step, claimed, rounding)
 
-        first = (RATIO**3 * self.precision) ** 0.2
-        return confirmed(look, first, self.rtol, self.limit, size).judged(self.rtol, self.limit, own, 0.0)
+        return confirmed(look, 1.0, self.precision, self.rtol, self.limit, size).judged(self.rtol, self.limit, own, 0.0)
 
     def _along(self, v: Any, w: Any) -> Callable[[float], tuple[float, float]]:
         """The inner product of w with the primal's value, as the arguments move along v."""

@@ -115,7 +115,11 @@ class Evidence:
         error = own()
         found = replace(self, error=self.error + error)
         outcome = found.outcome(rtol, limit)
-        null = abs(self.gradient) <= CAUTION * error and self.apart <= CAUTION * found.error <= CAUTION * limit * largest
+        null = (
+            error > 0
+            and abs(self.gradient) <= CAUTION * error
+            and self.apart <= CAUTION * found.error <= CAUTION * limit * largest
+        )
         return ("right", replace(found, size=largest)) if outcome == "undecided" and null else (outcome, found)
 
     @property
@@ -133,14 +137,29 @@ class Evidence:
         return kink_among(self.looks)
 
 
-def confirmed(look: Callable[[float], Look], first: float, rtol: float, limit: float, typical: float = 0.0) -> Evidence:
-    """As `settle`; what seems wrong is looked at again with other steps, since errors are estimates."""
+def confirmed(
+    look: Callable[[float], Look], scale: float, epsilon: float, rtol: float, limit: float, typical: float = 0.0
+) -> Evidence:
+    """The evidence of looks along a line, with more of them where something seems wrong, since errors are estimates.
+
+    scale: a long step, such as the size of the numbers that move. epsilon: the precision of f.
+
+    Longer steps than that may show that a slope is right. They cannot show that it is wrong: they may be longer than f's own
+    scale, and a bounded f has no slope at all over a long step.
+    """
+    first = scale * (RATIO**3 * epsilon) ** 0.2
     found = settle(look, first, rtol, typical)
     if found.outcome(rtol, limit) != "wrong" or not found.finite:
         return found
-    again = settle(look, 0.37 * first, rtol, typical)
+    found, again = (_within(each, scale, typical) for each in (found, settle(look, 0.37 * first, rtol, typical)))
     error = max(found.error, again.error, abs(again.differences - found.differences) / CAUTION)
     return replace(min(found, again, key=lambda each: each.error), error=error)
+
+
+def _within(found: Evidence, scale: float, typical: float) -> Evidence:
+    """The same without the steps that are longer than so."""
+    near = [look for look in found.looks if look.step <= scale]
+    return found if len(near) < 3 or len(near) == len(found.looks) else weigh(near, typical)
 
 
 def settle(look: Callable[[float], Look], first: float, rtol: float, typical: float = 0.0) -> Evidence:
@@ -163,11 +182,14 @@ def settle(look: Callable[[float], Look], first: float, rtol: float, typical: fl
 
 
 def _next(looks: Sequence[Look], known: Evidence, first: float) -> float | None:
-    """The step that may tell more: a longer one where rounding is what is seen, else a shorter one."""
+    """The step that may tell more: a longer one where noise is what is seen, else a shorter one.
+
+    What longer steps take for noise may be f in a smaller scale, so that shorter steps follow as far as rounding lets them.
+    """
     longest, shortest = looks[0], looks[-1]
     if known.noisy and known.farthest and math.isfinite(longest.central) and longest.step < _LONGEST * first:
         return longest.step * RATIO
-    if not known.noisy and not RATIO * shortest.noise >= known.error and shortest.step > _SHORTEST * first:
+    if not RATIO * shortest.noise >= known.error and shortest.step > _SHORTEST * first:
         return shortest.step / RATIO
     return None
 

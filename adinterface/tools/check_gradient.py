@@ -21,7 +21,7 @@ from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
 from ..core.operators.gradient import gradient
-from .evidence import CAUTION, Evidence, Look, Outcome, between, chosen, confirmed
+from .evidence import CAUTION, LOOSE, Evidence, Look, Outcome, between, chosen, confirmed
 from .leaves import named_leaves, nearby
 from .numbers import Array, largest_of, widened
 from .probe import Direction, Probe, inner
@@ -69,6 +69,12 @@ class LeafCheck:
         """How far the slopes may be apart, relative to their size; 0 where both are zero."""
         apart = abs(self.gradient - self.differences) + self.error
         return apart / self.size if self.size and math.isfinite(apart) else 0.0
+
+    @property
+    def loose(self) -> bool:
+        """Whether the slopes are known no better than to a per cent of themselves: they may agree by chance."""
+        apart = abs(self.gradient - self.differences) + self.error
+        return apart > LOOSE * max(abs(self.gradient), abs(self.differences))
 
     @property
     def unseen(self) -> float:
@@ -254,7 +260,8 @@ class _Search:
         whole = [self._along(everything, _EVERYTHING) for _ in range(directions)]
         if all(check.status == "right" for check in whole):
             faint = sorted(everything, key=self._contribution)[:ALONE]
-            leaves = [self._leaf(n) for n in sorted(faint)] if len(everything) > 1 else []
+            loose = any(check.loose for check in whole)
+            leaves = [self._leaf(n) for n in sorted(faint)] if len(everything) > 1 or loose else []
         else:
             leaves = list(self._blame(everything))
             if self.triangles:
@@ -310,14 +317,19 @@ class _Search:
         signs, scale = self._signs(n), self._scale(n)
         found = self._examine({n: signs}, path, scale)
         if found.ahead is not None and point.size > 1:
-            return self._entries(n, found)
+            return self._entries(n, found, signs)
         if found.status != "right" and point.size > 1 and self._reads_one_triangle(n):
             self.triangles.add(n)
             note = "f reads one triangle, so symmetric displacements were taken. Write f((a + a.T) / 2) to be free of that"
             return replace(self._examine({n: self._signs(n)}, path, scale), note=note)
+        # The direction in which the gradient is largest: nothing cancels.
+        with np.errstate(invalid="ignore", divide="ignore"):
+            units = own / np.abs(own)
+        aligned = np.where(np.isfinite(units), units, signs)
+        if found.status == "right" and found.loose and point.size > 1:
+            return self._examine({n: aligned}, path, scale)
         if found.status == "undecided" and point.size > 1:
-            sizes = np.where(point == 0, 1.0, np.abs(point) / scale)
-            for direction in (signs * sizes, np.where(own == 0, signs, own / np.where(own == 0, 1.0, np.abs(own)))):
+            for direction in (signs * np.where(point == 0, 1.0, np.abs(point) / scale), aligned):
                 other = self._examine({n: direction}, path, scale)
                 if other.status in ("right", "wrong"):
                     return other
@@ -380,12 +392,11 @@ class _Search:
         )
         return replace(check, status="undecided", note=note)
 
-    def _entries(self, n: int, found: LeafCheck) -> LeafCheck:
+    def _entries(self, n: int, found: LeafCheck, signs: Array) -> LeafCheck:
         """Where a leaf has kinks: the numbers at a kink, one by one, and all others together."""
         point, path = self.probe.points[n], self.probe.paths[n]
         order = np.random.default_rng([self.seed, n]).permutation(point.size)
         groups, kinked, smooth = [order], list[int](), list[Any]()
-        signs = self._signs(n)
 
         def part(group: Any) -> Direction:
             moved = np.zeros(point.size, signs.dtype)
@@ -410,7 +421,7 @@ class _Search:
             worst = next((check for check in checks if check.status == status), None)
             if worst is not None:
                 return worst
-        return replace(found, status="right") if checks else found
+        return found
 
     def _own_error(self, direction: Direction) -> float:
         """The error of the gradient's slope: as its engine estimates it, or how much it changes a few roundings off."""
@@ -430,7 +441,7 @@ class _Search:
             warnings.simplefilter("ignore")  # they were shown
             found = [
                 _by_path(gradient(given.f, given.auto, *[nearby(arg, random) for arg in given.args], **given.kwargs))
-                for _ in range(2)
+                for _ in range(4)
             ]
         return [{n: each[given.paths[n]] for n in self.gradients} for each in found]
 

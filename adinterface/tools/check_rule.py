@@ -190,10 +190,13 @@ class _Check:
         """Leaf by leaf of the arguments, along a random direction."""
         (v, _) = self._directions(self.args)
         for n, (path, cotangent) in enumerate(zip(self._paths(self.args), _numbers(cotangents))):
-            alone = _only(v, n)
-            claimed, size = _inner([cotangent], [_numbers(v)[n]])
-            own = lambda n=n: self.back_error[n] * float(np.abs(_numbers(v)[n]).sum())
-            outcome, found = self._judged(self._along(alone, w), claimed, size, own)
+            for aligned in (None, cotangent):
+                alone = _only(v, n, aligned)
+                claimed, size = _inner([cotangent], [_numbers(alone)[n]])
+                own = _weighted(self.back_error, alone)
+                outcome, found = self._judged(self._along(alone, w), claimed, size, own)
+                if outcome != "right" or not found.loose:
+                    break
             if outcome == "wrong" and not np.any(cotangent):
                 yield RuleFinding("pullback", path, "its cotangent is zero, or None, but the value depends on it.")
             elif outcome != "right":
@@ -204,10 +207,12 @@ class _Check:
         """Part by part of the value, along a random cotangent."""
         (w, _) = self._directions(self.value)
         for n, (path, result) in enumerate(zip(self._paths(self.value), _numbers(pushed))):
-            alone = _only(w, n)
-            claimed, size = _inner([result], [_numbers(w)[n]])
-            own = lambda n=n: errors[n] * float(np.abs(_numbers(w)[n]).sum())
-            outcome, found = self._judged(self._along(v, alone), claimed, size, own)
+            for aligned in (None, result):
+                alone = _only(w, n, aligned)
+                claimed, size = _inner([result], [_numbers(alone)[n]])
+                outcome, found = self._judged(self._along(v, alone), claimed, size, _weighted(errors, alone))
+                if outcome != "right" or not found.loose:
+                    break
             if outcome != "right":
                 problem = (
                     f"along a random direction it differs from differences of the primal by {found.apart:.3g}; the slopes are "
@@ -216,7 +221,7 @@ class _Check:
                 yield _finding("pushforward", path, problem, outcome, found)
 
     def _judged(
-        self, f: Callable[[float], tuple[float, float]], claimed: float, size: float, own: Callable[[], float]
+        self, f: Callable[[float], tuple[float, float]], claimed: float, size: float, own: float | Callable[[], float]
     ) -> tuple[Outcome, Evidence]:
         """A slope at 0 of a function that gives a number, and the size of the terms that it sums up."""
         here, _ = f(0.0)
@@ -227,7 +232,9 @@ class _Check:
                 rounding = self.precision * max(one, other, abs(claimed))
                 return look_at((down, here, up), step, claimed, rounding)
 
-        return confirmed(look, 1.0, self.precision, self.rtol, self.limit, size).judged(self.rtol, self.limit, own, 0.0)
+        return confirmed(look, 1.0, self.precision, self.rtol, self.limit, size).judged(
+            self.rtol, self.limit, own if callable(own) else lambda: own, 0.0
+        )
 
     def _along(self, v: Any, w: Any) -> Callable[[float], tuple[float, float]]:
         """The inner product of w with the primal's value, as the arguments move along v."""
@@ -378,11 +385,14 @@ def _like(x: Any, leaf: Leaf) -> Any:
     return type(leaf.value)(x) if leaf.library is PYTHON else np.asarray(x, leaf.value.dtype)
 
 
-def _only(tree: Any, n: int) -> Any:
-    """The tree with zeros everywhere but in its n-th leaf."""
+def _only(tree: Any, n: int, aligned: Array | None = None) -> Any:
+    """The tree with zeros everywhere but in its n-th leaf; in the direction in which `aligned` is largest, if it is given."""
     structure, leaves = _taken(tree)
     live = [leaf for leaf in leaves if leaf.differentiated]
     result = [leaf.value if k == n else _like(0 * leaf.value, leaf) for k, leaf in enumerate(live)]
+    if aligned is not None:
+        units = aligned / np.where(aligned == 0, 1.0, np.abs(aligned))
+        result[n] = _like(np.where(aligned == 0, result[n], np.abs(result[n]) * units)[()], live[n])
     return build_gradient(structure, iter(result))
 
 

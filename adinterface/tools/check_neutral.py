@@ -24,7 +24,7 @@ from ..core.contract.library import PYTHON, epsilon
 from ..core.contract.registry import auto_class, find, is_installed, names
 from ..core.operators.pullback import pullback
 from ..core.tree import Constant, Leaf, LeafSpec, Static, flatten
-from .evidence import decide
+from .evidence import Outcome, decide
 from .measured import label
 from .numbers import distances, largest_of
 from .verdict import Verdict
@@ -80,8 +80,8 @@ class NeutralCheck(Verdict):
         return tuple([result for result in self.results if result.status != "runs"])
 
     @property
-    def ok(self) -> bool:
-        return not self.findings
+    def verdict(self) -> Outcome:
+        return "wrong" if self.findings else "right"
 
     def __repr__(self) -> str:
         runs = ", ".join(result.where for result in self.results if result.status == "runs") or "nothing"

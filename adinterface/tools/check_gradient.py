@@ -33,7 +33,7 @@ Status = Literal["right", "wrong", "kink", "undecided"]
 ALONE = 16
 #: How many entries of a leaf are looked at alone, where f has a kink.
 ENTRIES = 8
-#: The slopes of a leaf that is weak beside others need not be known better than so.
+#: The slopes of a leaf whose part is small need not be known better than so.
 WEAK = 0.05
 _EVERYTHING = "all leaves together"
 
@@ -366,7 +366,7 @@ class _Search:
         return confirmed(look, reach, self.probe.epsilon, self.rtol, self.limit, typical)
 
     def _examine(self, direction: Direction, path: str, scale: float = 1.0) -> LeafCheck:
-        """scale: how far a step of 1 along the direction is, beside the numbers of the point."""
+        """scale: how long a direction is that moves the numbers as far as they are large."""
         evidence, rtol = self._evidence(direction, scale), self.rtol
         own = lambda: self._own_error(direction)
         status, found = evidence.judged(rtol, self.limit, own, self._largest() / scale)
@@ -388,7 +388,7 @@ class _Search:
         if chosen(kink, kink.slope):
             return replace(check, status="kink")
         note = (
-            f"f has a kink here, with {sides}. {kink.slope:.8g} is between them, but no engine's choice. Check beside the kink."
+            f"f has a kink here, with {sides}. {kink.slope:.8g} is between them, but no engine's choice. Check near the kink."
         )
         return replace(check, status="undecided", note=note)
 

@@ -100,10 +100,10 @@ def _functions(
     if isinstance(f, Mapping):
         require_call("compare(operator, {backend: f}, *args)", operator, next(iter(f.values()), f))
         return [(backend, f[backend]) for backend in _checked(f)], args
-    if isinstance(f, (list, tuple)):
+    if isinstance(f, list) and all(map(callable, f)):
         raise TypeError(
-            "compare(operator, f, backends, *args): f is a list. To compare several functions write a dict with the backend of "
-            "each: compare(gradient, {AutoTorch(): f, AutoJax(): g}, *args)."
+            "compare(operator, f, backends, *args): f is a list. To compare several functions, write a dict with the backend "
+            "of each: compare(operator, {backend: f, other: g}, *args)."
         )
     require_call("compare(operator, f, backends, *args)", operator, f)
     return [(backend, f) for backend in _checked(args[0] if args else None)], args[1:]

@@ -1,4 +1,4 @@
-"""Evidence: the slope of a function along a line by differences, beside a slope that is claimed, with an error.
+"""Evidence: the slope of a function along a line by differences, compared with a claimed one, and its error.
 
 `weigh` is the one place where the error of a slope is estimated, and `decide` the one function that says what follows from it.
 
@@ -109,7 +109,7 @@ class Evidence:
     def judged(self, rtol: float, limit: float, own: Callable[[], float], largest: float) -> tuple[Outcome, Evidence]:
         """The outcome, and the evidence with the error of the claimed slope itself, if it matters.
 
-        own: that error, which takes time. largest: how large slopes are beside which this one may be zero, but for rounding.
+        own: that error, which takes time. largest: the size of other slopes, if this one is zero but for rounding.
         """
         outcome = self.outcome(rtol, limit)
         if outcome == "right" or not math.isfinite(self.gradient):

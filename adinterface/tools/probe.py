@@ -80,7 +80,7 @@ class Probe:
         self.epsilon = max(map(epsilon, dtypes))
 
     def look(self, direction: Direction, step: float, gradients: Mapping[int, Array]) -> Look:
-        """Two evaluations, ahead and behind, beside the slope by a gradient."""
+        """Two evaluations, ahead and behind, with the slope by a gradient."""
         with np.errstate(all="ignore"):
             ahead, behind = (
                 {n: (self.points[n] + h * d).astype(self.storage[n]) for n, d in direction.items()} for h in (step, -step)

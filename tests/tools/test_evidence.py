@@ -185,7 +185,7 @@ def test_between_the_slopes_of_a_kink_but_no_engines_choice_is_undecided():
 
     check = check_gradient(lambda x: Third.apply(x), AutoTorch(), 0.0)
     assert check.verdict == "undecided"
-    assert "0.3 is between them, but no engine's choice. Check beside the kink." in str(check)
+    assert "0.3 is between them, but no engine's choice. Check near the kink." in str(check)
 
 
 @pytest.mark.parametrize("backend", [AutoTorch(), AutoFiniteDifferences()], ids=repr)
@@ -218,7 +218,7 @@ def test_implementations_are_compared_each_on_its_backend():
     assert [measured.backend for measured in report.backends] == [AutoTorch(), AutoJax()]
     ported[AutoJax()] = lambda p: 1.01 * jnp.sin(p["w"]).sum()
     assert not compare(gradient, ported, {"w": torch.tensor([0.3, 0.4])}).agree()
-    with pytest.raises(TypeError, match=r"f is a list\. To compare several functions write a dict with the backend of each"):
+    with pytest.raises(TypeError, match=r"f is a list\. To compare several functions, write a dict with the backend of each"):
         compare(gradient, [torch.sin, jnp.sin], [AutoTorch(), AutoJax()], p)
 
 

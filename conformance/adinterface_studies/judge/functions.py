@@ -176,7 +176,7 @@ RIGHT: dict[str, Row] = {
     "attention with a key bias": Row(_attention),
     "15 ReLU layers": Row(_deep(15)),
     "20 ReLU layers": Row(_deep(20)),
-    "weight decay beside a large loss": Row(_decay),
+    "weight decay in a large loss": Row(_decay),
     "softmax(w t + b), by b": Row(_softmax_bias),
     "cross entropy": Row(_entropy),
     "embedding, unused rows": Row(_embedding),
@@ -330,7 +330,7 @@ FAULTS: dict[str, Row] = {
         )
     ),
     **{f"a Lasso from zeros, {name}": Row(_lasso_with(CHANGES[name])) for name in ("factor 0", "factor -1", "factor 1.5")},
-    "beside one kink of 50": Row(
+    "near one kink of 50": Row(
         _of_tainted(
             lambda xp, x: xp.sum(abs(x) + x * x), lambda c, x: array_namespace(c).where(x > 1, 1.05 * c, c),
             lambda r: np.concatenate([[0.0, 1.5], r.standard_normal(48)]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 from importlib.metadata import PackageNotFoundError, entry_points, packages_distributions, version
 from typing import NamedTuple
 
@@ -96,4 +97,6 @@ def report() -> str:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:]:
+        sys.exit(f"python -m adinterface takes no arguments, not {' '.join(sys.argv[1:])}: it prints the table of backends.")
     print(report())

@@ -1,51 +1,41 @@
 """`check_gradient`: a gradient against differences along random directions, in a handful of evaluations of f.
 
-The first look is by the adaptive method of `AutoFiniteDifferences`, which tells how exact it is. Where that is not enough,
-or disagrees, plain central differences with several steps say what there is: a kink, noise, or a wrong gradient.
+`evidence` says what differences show along a direction. Here are the directions: all leaves, some leaves, the entries of a
+leaf; and the errors of the gradient itself.
 
-Sources. Step of those: Press et al., Numerical Recipes, 3rd ed., section 5.7: eps^(1/3) balances truncation and rounding.
-Several of them: C. Ridders, Advances in Engineering Software 4 (1982), p. 75: successive steps that agree show how far a
-difference can be trusted. Directions with random signs: as in SPSA, J. Spall, IEEE Trans. Automatic Control 37 (1992).
+Source. Directions with random signs: as in SPSA, J. Spall, IEEE Trans. Automatic Control 37 (1992).
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from ..core.call.messages import require_function
-from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
-from ..core.contract.backend import Arrays, Aux
-from ..core.contract.fixed_values import Around
-from ..core.contract.library import Library, epsilon, width
-from ..core.contract.record import estimating
-from ..core.contract.registry import find
+from ..core.contract.auto import AutoBackend
+from ..core.contract.record import recording
 from ..core.operators.gradient import gradient
-from ..core.operators.pullback import pullback
-from ..core.operators.second_order import first_order
-from ..core.tree import Structure, handler_of
-from .leaves import differentiated_paths, named_leaves, native_leaves, taken_apart, with_native_leaves
-from .numbers import Array, widened
+from .evidence import CAUTION, LOOSE, Evidence, Look, Outcome, between, chosen, confirmed
+from .leaves import named_leaves, nearby
+from .numbers import Array, largest_of, widened
+from .probe import Direction, Probe, inner
 from .verdict import Verdict
 
-Status = Literal["right", "wrong", "kink", "unclear"]
-#: A displacement of some leaves, by their number.
-Direction = Mapping[int, Array]
+Status = Literal["right", "wrong", "kink", "undecided"]
 
 #: How many leaves are checked alone although no direction that moves all of them complained.
 ALONE = 16
-#: Rounding errors of f are taken for this many units in the last place.
-_ROUNDING = 10.0
-#: A slope may be so many times its estimated error off; and the scale of another look, in that of the first.
-_CAUTION, _OTHER = 10.0, 1 / 7
-#: Steps of the second look, in units of the first one; rounding leaves the shorter dtypes less room.
-_LADDER, _SHORT_LADDER = (8.0, 1.0, 1 / 8, 1 / 64, 1 / 512), (4.0, 2.0, 1.0, 1 / 2, 1 / 4)
+#: How many entries of a leaf are looked at alone, where f has a kink.
+ENTRIES = 8
+#: The slopes of a leaf whose part is small need not be known better than so.
+WEAK = 0.05
+_EVERYTHING = "all leaves together"
 
 
 # Results -------------------------------------------------------------------------------------------------------------
@@ -56,8 +46,9 @@ class LeafCheck:
     """The slope of f along one random direction, by the gradient and by differences.
 
     path: the leaf that the direction moves, each of its numbers by 1 or -1 (a complex one by a random unit).
-    status: `"right"`; `"wrong"`; `"kink"` if the slopes ahead and behind differ and the gradient lies between them, so
-    that any result of an engine is acceptable; `"unclear"` if differences cannot decide.
+    status: `"right"`; `"wrong"`; `"kink"` if the slopes ahead and behind differ and the gradient is one of them, or their
+    mean, as engines have it; `"undecided"` if differences cannot tell.
+    error: the estimated error of the difference of the two slopes. size: of the slopes.
     tolerance: the largest accepted difference of the two slopes.
     ahead, behind: the one-sided slopes at a kink.
     """
@@ -66,19 +57,38 @@ class LeafCheck:
     status: Status
     gradient: float
     differences: float
+    error: float = 0.0
+    size: float = 0.0
     tolerance: float = 0.0
     behind: float | None = None
     ahead: float | None = None
     note: str = ""
 
+    @property
+    def relative(self) -> float:
+        """How far the slopes may be apart, relative to their size; 0 where both are zero."""
+        apart = abs(self.gradient - self.differences) + self.error
+        return apart / self.size if self.size and math.isfinite(apart) else 0.0
+
+    @property
+    def loose(self) -> bool:
+        """Whether the slopes are known no better than to a per cent of themselves: they may agree by chance."""
+        apart = abs(self.gradient - self.differences) + self.error
+        return apart > LOOSE * max(abs(self.gradient), abs(self.differences))
+
+    @property
+    def unseen(self) -> float:
+        """A relative error of the gradient that would not have been seen."""
+        return min(0.1, self.tolerance / self.size) if self.size else 0.0
+
     def __str__(self) -> str:
-        if self.status == "unclear":
-            return f"{self.path} is unclear: {self.note}"
+        if self.status == "undecided":
+            return f"{self.path} is undecided: {self.note}"
         if math.isnan(self.differences) and self.note:
             return f"{self.path} is {self.status}: {self.note}"
         numbers = f"slope {self.gradient:.8g} by the gradient, {self.differences:.8g} by differences"
         if self.status == "right":
-            return f"{self.path} is right: {numbers}"
+            return f"{self.path} is right: {numbers}{self.note and '; ' + self.note}"
         if self.status == "kink":
             sides = f"slope {self.behind:.8g} behind, {self.ahead:.8g} ahead"
             return f"{self.path} is at a kink: {sides}, {self.gradient:.8g} by the gradient"
@@ -105,7 +115,7 @@ class GradientCheck(Verdict):
     def findings(self) -> tuple[LeafCheck, ...]:
         """Whatever is not right: leaves, or a whole direction if no leaf explains it."""
         leaves = tuple([check for check in self.leaves if check.status != "right"])
-        return leaves or tuple([check for check in self.whole if check.status != "right"][:1])
+        return leaves or tuple([check for check in self.whole if check.status == "wrong" or not self.leaves])[:1]
 
     @property
     def wrong(self) -> tuple[LeafCheck, ...]:
@@ -113,269 +123,42 @@ class GradientCheck(Verdict):
         return tuple([check for check in self.findings if check.status == "wrong"])
 
     @property
+    def undecided(self) -> tuple[LeafCheck, ...]:
+        """Where differences cannot tell."""
+        return tuple([check for check in self.findings if check.status == "undecided"])
+
+    @property
     def kinks(self) -> tuple[LeafCheck, ...]:
-        """Where f has a kink, so that no gradient is right or wrong."""
+        """Where f has a kink, at which the gradient is one that engines give."""
         return tuple([check for check in self.findings if check.status == "kink"])
 
     @property
-    def ok(self) -> bool:
-        """Whether nothing is wrong or unclear; kinks are not failures."""
-        return all(check.status == "kink" for check in self.findings)
+    def verdict(self) -> Outcome:
+        return "wrong" if self.wrong else "undecided" if self.undecided else "right"
+
+    @property
+    def digits(self) -> int | None:
+        """To so many digits the slopes agree, at least, wherever they are right; None if they are nowhere."""
+        right = [check.relative for check in (*self.whole, *self.leaves) if check.status == "right"]
+        return int(-math.log10(max(*right, 1e-16))) if right else None
 
     def __repr__(self) -> str:
-        name = f"check_gradient({self.backend!r})"
-        failures = [check for check in self.findings if check.status != "kink"]
+        failures = [*self.wrong, *self.undecided]
+        passed = "right" + (f", to {self.digits} digits" if self.digits else "") + ", but for kinks" * bool(self.kinks)
         # The worst comes first: an assertion may show no more than the beginning.
-        verdict = f"FAILED, {failures[0]}" if failures else "ok" + ", but for kinks" * bool(self.kinks)
-        lines = [f"{name}: {verdict}"]
+        verdict = f"{'FAILED' if self.wrong else 'UNDECIDED'}, {failures[0]}" if failures else passed
+        lines = [f"check_gradient({self.backend!r}): {verdict}"]
         lines.extend(f"  {check}" for check in (*failures[1:], *self.kinks))
+        for check in (*self.whole[:1], *self.leaves):
+            if check.status == "right" and check.note:
+                lines.append(f"  {check}")
+            elif check.status == "right" and check.unseen >= 0.01:
+                lines.append(f"  an error below {check.unseen:.0%} in {check.path} would not be seen")
         lines.append(
             f"  {self.number_count} numbers in {self.leaf_count} leaves; {len(self.whole)} directions of all leaves, "
             f"{len(self.leaves)} of one leaf; {self.evaluations} evaluations of f; seed {self.seed}"
         )
         return "\n".join(lines)
-
-
-# The function along a line -------------------------------------------------------------------------------------------
-
-
-class Probe:
-    """f at a point and around it. It gets what `AutoFiniteDifferences(native=backend)` would hand it."""
-
-    #: Evaluates f with ignored values fixed at the point.
-    _around: Around
-
-    def __init__(self, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]):
-        inner = first_order(auto).auto
-        differences = inner if isinstance(inner, AutoFiniteDifferences) else AutoFiniteDifferences(native=inner)
-        self.backend: AutoFiniteDifferences = differences
-        self.f: Callable[..., Any] = f
-        self.args: tuple[Any, ...] = args
-        self.kwargs: dict[str, Any] = kwargs
-        self.structures: list[Structure] = taken_apart(args)[0]
-        self.paths: list[str] = differentiated_paths(self.structures)
-        self.points: list[Array] = []
-        self.epsilon: float = 0.0
-        self.value: Any = self.at({})
-
-    def at(self, moved: Mapping[int, Array]) -> Any:
-        """The value of f with these leaves in place of the point's own, as a NumPy scalar of at least float64."""
-        values: list[Any] = []
-
-        def elsewhere(*args: Any, **keywords: Any) -> Any:
-            leaves = native_leaves(self.structures, args)
-            libraries = [_library_of(leaf) for leaf in leaves]
-            dtypes = [library.dtype(leaf) for library, leaf in zip(libraries, leaves)]
-            if not self.points:
-                self._start(libraries, dtypes, leaves)
-            if moved:
-                there = list(leaves)
-                for n, array in moved.items():
-                    there[n] = libraries[n].asarray(array, dtype=dtypes[n], like=leaves[n])
-                output = self._around(self.f, *with_native_leaves(self.structures, args, there), **keywords)
-            else:
-                self._around = Around(lambda: self.f(*args, **keywords))
-                output = self._around(self.f, *args, **keywords)
-            if isinstance(output, (tuple, dict)):  # the scalar, followed by auxiliary values
-                output = next(iter(output.values())) if isinstance(output, dict) else output[0]
-            library = _library_of(output)
-            self.epsilon = max(self.epsilon, epsilon(library.dtype(output)))
-            values.append(widened(library.to_numpy(output))[()])
-            # The value does not matter, except that it has at least the precision of the arguments.
-            return max(zip(dtypes, leaves), key=lambda leaf: width(leaf[0]))[1]
-
-        pullback(elsewhere, self.backend, *self.args, **self.kwargs)
-        return values[0]
-
-    def _start(self, libraries: Sequence[Library], dtypes: Sequence[str], leaves: Sequence[Any]) -> None:
-        """Note where f is looked at: the leaves of its arguments as it gets them."""
-        numbers = [library.to_numpy(leaf) for library, leaf in zip(libraries, leaves)]
-        self.storage: list[Any] = [array.dtype for array in numbers]
-        self.points = [widened(array) for array in numbers]
-        self.epsilon = max(map(epsilon, dtypes))
-
-    def look(self, direction: Direction, step: float, gradients: Mapping[int, Array]) -> Look:
-        """Two evaluations: ahead and behind."""
-        ends: list[dict[int, Array]] = []
-        with np.errstate(all="ignore"):
-            for h in (step, -step):
-                ends.append({n: (self.points[n] + h * d).astype(self.storage[n]) for n, d in direction.items()})
-            ahead, behind = ends
-            up, down = self.at(ahead), self.at(behind)
-            # The gradient is multiplied by the step after rounding.
-            parts = [np.real(np.conj(gradients[n]) * (widened(ahead[n]) - widened(behind[n]))) / (2 * step) for n in direction]
-            slope = float(sum([part.sum() for part in parts]))
-            typical = float(np.sqrt(sum([np.square(part).sum() for part in parts])))
-            largest = max(abs(float(v)) for v in (up, down, self.value))
-            return Look(
-                step,
-                slope,
-                float((up - down) / (2 * step)),
-                float((self.value - down) / step),
-                float((up - self.value) / step),
-                typical,
-                _ROUNDING * self.epsilon * largest / step,
-            )
-
-    def scale(self, direction: Direction) -> float:
-        """1, less where many numbers move at once: a sum of n of them moves sqrt(n) times as far.
-
-        The fourth root, because the n numbers of a layer meet in sums of about sqrt(n).
-        """
-        count = max(1, sum([d.size for d in direction.values()]))
-        return float(count**-0.25)
-
-
-class Along:
-    """The slope along a direction by adaptive differences, with as many evaluations as it takes."""
-
-    def __init__(self, probe: Probe, direction: Direction, scale: float, gradients: Mapping[int, Array]):
-        self.line: _Line = _Line(probe, direction)
-        with np.errstate(all="ignore"):
-            parts = [np.real(np.conj(gradients[n]) * d) for n, d in direction.items()]
-            self.gradient: float = float(sum([part.sum() for part in parts]))
-            self.typical: float = float(np.sqrt(sum([np.square(part).sum() for part in parts])))
-            # The effect of rounding the moved leaves on f, beyond the rounding of its value.
-            shaken = [np.abs(gradients[n]) * np.abs(probe.points[n]) for n in direction]
-            absolute = 0.5 * probe.epsilon * float(np.sqrt(sum([np.square(part).sum() for part in shaken])))
-        self.noise: tuple[float, float] = probe.epsilon, absolute if math.isfinite(absolute) else 0.0
-        # From four evaluations there is an error in the fourth power of the step, and rounding.
-        self.step: Any = scale * probe.epsilon**0.2
-
-    def slope(self, most: int) -> Slope:
-        """By so many evaluations at most, those included that were made before."""
-        backend = find(AutoFiniteDifferences(noise=self.noise, scale=1.0, step=self.step, max_evaluations=most))
-        with estimating() as result, np.errstate(all="ignore"):
-            pushed = backend.pushforward(self.line, (np.float64(0.0),), (np.float64(1.0),), value=False)
-        differences = float(pushed.tangents[0])
-        error = result[0].relative * abs(differences) if result else math.inf
-        return Slope(self.gradient, differences, error, self.typical)
-
-
-class _Line:
-    """f along a direction, as a flat function of how far."""
-
-    held: frozenset[int] = frozenset()
-    fresh = False
-    given = ()
-
-    def __init__(self, probe: Probe, direction: Direction):
-        self.probe: Probe = probe
-        self.direction: Direction = direction
-        self.known: dict[float, Any] = {0.0: np.float64(probe.value)}
-
-    @property
-    def alone(self) -> _Line:
-        return self
-
-    @property
-    def elsewhere(self) -> _Line:
-        return self
-
-    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
-        (t,), probe = leaves, self.probe
-        if t not in self.known:
-            moved = {n: (probe.points[n] + t * d).astype(probe.storage[n]) for n, d in self.direction.items()}
-            self.known[t] = np.float64(probe.at(moved))
-        return (self.known[t],), Aux()
-
-
-def _library_of(array: Any) -> Library:
-    handler = handler_of(array)
-    assert isinstance(handler, Library), type(array)
-    return handler
-
-
-@dataclass(frozen=True)
-class Slope:
-    """A slope along a direction, by the gradient and by adaptive differences, and their estimated error."""
-
-    gradient: float
-    differences: float
-    error: float
-    #: As in `Look`.
-    typical: float
-
-    @property
-    def size(self) -> float:
-        return max(abs(self.gradient), abs(self.differences), self.typical)
-
-    def tolerance(self, rtol: float) -> float:
-        return rtol * self.size + _CAUTION * self.error
-
-    def equal(self, rtol: float) -> bool:
-        return math.isfinite(self.size) and abs(self.gradient - self.differences) <= rtol * self.size
-
-    def agrees(self, rtol: float) -> bool:
-        return math.isfinite(self.size) and abs(self.gradient - self.differences) <= self.tolerance(rtol)
-
-    def trusted(self, rtol: float) -> bool:
-        return math.isfinite(self.size) and _CAUTION * self.error <= rtol * self.size
-
-    def confirms(self, other: Slope, rtol: float) -> bool:
-        """Whether the differences of both are the same."""
-        return abs(self.differences - other.differences) <= self.tolerance(rtol) + other.tolerance(rtol)
-
-
-@dataclass(frozen=True)
-class Look:
-    """Slopes along a direction, seen with one step."""
-
-    step: float
-    #: By the gradient.
-    slope: float
-    central: float
-    behind: float
-    ahead: float
-    #: How large a slope is to be expected from the gradient, when its parts do not cancel by chance.
-    typical: float
-    #: How much of the slope may be rounding.
-    noise: float
-
-    @property
-    def size(self) -> float:
-        return max(abs(self.slope), abs(self.central), self.typical)
-
-    @property
-    def jump(self) -> float:
-        return abs(self.ahead - self.behind)
-
-    def settled(self, rtol: float) -> bool:
-        error = abs(self.central - self.slope)
-        return error == 0 or (error <= rtol * self.size + self.noise and self.noise <= 0.1 * self.size)
-
-
-def kink_among(looks: Sequence[Look]) -> Look | None:
-    """The pair of evaluations that shows a kink, among pairs from the longest step to the shortest; None if f is smooth.
-
-    The slopes ahead and behind differ by `h f''` where f is smooth, so the difference falls with the step; at a kink it
-    stays (or grows, if f jumps). Near many kinks, as in a network of ReLUs, it falls slowly: three steps must agree.
-    """
-    clear = [look for look in looks if math.isfinite(look.jump) and look.jump > 8 * look.noise][-3:]
-    if len(clear) < 3:
-        return None
-    stays = all(narrow.jump >= 0.9 * wide.jump for wide, narrow in pairwise(clear))
-    return clear[-1] if stays else None
-
-
-def between(look: Look, slope: float) -> bool:
-    """Whether a slope lies between the one-sided ones of a kink."""
-    low, high = sorted((look.behind, look.ahead))
-    slack = 0.05 * (high - low) + 2 * look.noise
-    return low - slack <= slope <= high + slack
-
-
-def ladder(probe: Probe, direction: Direction, scale: float, gradients: Mapping[int, Array]) -> list[Look]:
-    """Looks with several steps, from the longest to the shortest; shorter ones still where f is not finite."""
-    looks: list[Look] = []
-    step = scale * probe.epsilon ** (1 / 3)
-    factors = _SHORT_LADDER if probe.epsilon > 1e-10 else _LADDER
-    for _ in range(3):
-        looks = [probe.look(direction, step * factor, gradients) for factor in factors]
-        if any(math.isfinite(look.central) for look in looks):
-            break
-        step *= factors[-1] / 8
-    return looks
 
 
 # The check -----------------------------------------------------------------------------------------------------------
@@ -426,9 +209,11 @@ def check_gradient(
         evaluations += 1
         return f(*inner, **keywords)
 
-    result = gradient(counted, backend, *args, **kwargs)
+    with recording() as record:
+        result = gradient(counted, backend, *args, **kwargs)
+    estimated = {leaf.leaf: leaf.relative for accuracy in record.accuracies for leaf in accuracy.leaves}
     probe = Probe(counted, backend, args, kwargs)
-    whole, leaves = _Search(probe, _by_path(result), seed, rtol).run(directions)
+    whole, leaves = _Search(probe, _by_path(result), seed, rtol, estimated).run(directions)
     sizes = [point.size for point in probe.points]
     return GradientCheck(backend, tuple(whole), tuple(leaves), len(sizes), sum(sizes), evaluations, seed)
 
@@ -441,14 +226,20 @@ def _by_path(gradients: tuple[Any, ...]) -> dict[str, Array]:
 class _Search:
     """For the leaves whose gradient differences contradict."""
 
-    def __init__(self, probe: Probe, gradients: Mapping[str, Array], seed: int, rtol: float | None):
-        self.probe, self.seed = probe, seed
-        #: How much the slopes may differ; and where differences cannot tell so much.
+    def __init__(
+        self, probe: Probe, gradients: Mapping[str, Array], seed: int, rtol: float | None, errors: Mapping[int, float]
+    ):
+        #: errors: of the leaves, as a backend of finite differences estimates them, relative to the largest number.
+        self.given, self.seed, self.errors = probe, seed, errors
+        #: How much the slopes may differ; and by how much at most they do where they are right.
         self.rtol = probe.epsilon**0.6 if rtol is None else rtol
-        self.coarse = max(self.rtol, probe.epsilon**0.4)
+        self.limit = max(min(0.1, probe.epsilon**0.2), self.rtol)
+        self.probe: Probe = probe
         self.drawn = 0
         self.malformed: list[LeafCheck] = []
         self.gradients: dict[int, Array] = {}
+        #: Leaves of symmetric matrices of which f reads one triangle.
+        self.triangles: set[int] = set()
         for n, (path, point) in enumerate(zip(probe.paths, probe.points)):
             own = gradients.get(path)
             if own is None or own.shape != point.shape:
@@ -459,34 +250,38 @@ class _Search:
                 self.gradients[n] = own
 
     def run(self, directions: int) -> tuple[list[LeafCheck], list[LeafCheck]]:
-        again = self.probe.at({})
-        if not np.isfinite(again) or again != self.probe.value:
+        again = self.given.at({})
+        if not np.isfinite(again) or again != self.given.value:
             return [self._hopeless(again)], self.malformed
         if not self.gradients:
             return [], self.malformed
+        self.probe = self.given.in_double_precision() or self.given
         everything = list(self.gradients)
-        whole = [self._along(everything, "all leaves together") for _ in range(directions)]
+        whole = [self._along(everything, _EVERYTHING) for _ in range(directions)]
         if all(check.status == "right" for check in whole):
             faint = sorted(everything, key=self._contribution)[:ALONE]
-            leaves = [self._alone(n) for n in sorted(faint)] if len(everything) > 1 else []
+            loose = any(check.loose for check in whole)
+            leaves = [self._leaf(n) for n in sorted(faint)] if len(everything) > 1 or loose else []
         else:
             leaves = list(self._blame(everything))
+            if self.triangles:
+                whole = [self._along(everything, _EVERYTHING) for _ in range(directions)]
         return whole, [*self.malformed, *leaves]
 
     def _hopeless(self, again: Any) -> LeafCheck:
         if np.isfinite(again):
             note = (
-                f"f gives {self.probe.value:.17g} and then {again:.17g} at the same point. Fix its random numbers (a seed or a "
+                f"f gives {self.given.value:.17g} and then {again:.17g} at the same point. Fix its random numbers (a seed or a "
                 f"key as an argument), or switch dropout off."
             )
         else:
             note = f"f is {again} at this point. Choose a point where it is finite."
-        return LeafCheck("the value of f", "unclear", math.nan, math.nan, note=note)
+        return LeafCheck("the value of f", "undecided", math.nan, math.nan, note=note)
 
     def _blame(self, group: list[int]) -> Iterator[LeafCheck]:
         """Search for the leaves that disagree: one by one if they are few, else by halving."""
         if len(group) <= ALONE:
-            yield from [self._alone(n) for n in group]
+            yield from [self._leaf(n) for n in group]
             return
         for half in (group[: len(group) // 2], group[len(group) // 2 :]):
             if self._along(half, "").status != "right":
@@ -495,8 +290,11 @@ class _Search:
     def _contribution(self, n: int) -> float:
         return float(np.sqrt(np.square(np.abs(self.gradients[n])).sum())) * self._scale(n)
 
+    # directions
+
     def _scale(self, n: int) -> float:
-        return max(1.0, float(np.max(np.abs(self.probe.points[n]), initial=0.0)))
+        """The largest number of a leaf; 1 if all are zero."""
+        return float(np.max(np.abs(self.probe.points[n]), initial=0.0)) or 1.0
 
     def _signs(self, n: int) -> Array:
         point = self.probe.points[n]
@@ -504,78 +302,164 @@ class _Search:
         random = np.random.default_rng([self.seed, self.drawn])
         if point.dtype.kind == "c":
             return np.asarray(np.exp(2j * np.pi * random.random(point.shape)), point.dtype)
-        return np.asarray(random.integers(0, 2, point.shape, dtype=np.int8) * 2.0 - 1.0, point.dtype)
+        signs = np.asarray(random.integers(0, 2, point.shape, dtype=np.int8) * 2.0 - 1.0, point.dtype)
+        if n in self.triangles:
+            return signs + np.swapaxes(signs, -1, -2)
+        return np.ones_like(signs) if signs.size == 1 else signs
 
     def _along(self, group: list[int], path: str) -> LeafCheck:
         direction = {n: self._signs(n) * self._scale(n) for n in group}
-        return self._examine(direction, self.probe.scale(direction), path)
+        return self._examine(direction, path)
 
-    def _alone(self, n: int) -> LeafCheck:
-        signs = self._signs(n)
-        direction = {n: np.ones_like(signs) if signs.size == 1 and signs.dtype.kind == "f" else signs}  # the derivative
-        return self._examine(direction, self.probe.scale(direction) * self._scale(n), self.probe.paths[n])
+    def _leaf(self, n: int) -> LeafCheck:
+        """One leaf alone; along other directions where a random one does not decide."""
+        path, point, own = self.probe.paths[n], self.probe.points[n], self.gradients[n]
+        signs, scale = self._signs(n), self._scale(n)
+        found = self._examine({n: signs}, path, scale)
+        if found.ahead is not None and point.size > 1:
+            return self._entries(n, found, signs)
+        if found.status != "right" and point.size > 1 and self._reads_one_triangle(n):
+            self.triangles.add(n)
+            note = "f reads one triangle, so symmetric displacements were taken. Write f((a + a.T) / 2) to be free of that"
+            return replace(self._examine({n: self._signs(n)}, path, scale), note=note)
+        # The direction in which the gradient is largest: nothing cancels.
+        with np.errstate(invalid="ignore", divide="ignore"):
+            units = own / np.abs(own)
+        aligned = np.where(np.isfinite(units), units, signs)
+        if found.status == "right" and found.loose and point.size > 1:
+            return self._examine({n: aligned}, path, scale)
+        if found.status == "undecided" and point.size > 1:
+            for direction in (signs * np.where(point == 0, 1.0, np.abs(point) / scale), aligned):
+                other = self._examine({n: direction}, path, scale)
+                if other.status in ("right", "wrong"):
+                    return other
+                found = min(found, other, key=lambda check: check.relative or math.inf)
+        if found.status == "undecided" and 0 < found.relative <= WEAK and len(self.gradients) > 1:
+            return replace(found, status="right", tolerance=WEAK * found.size, note="")
+        return found
 
-    def _examine(self, direction: Direction, scale: float, path: str) -> LeafCheck:
-        probe, rtol = self.probe, self.rtol
-        along = Along(probe, direction, scale, self.gradients)
-        first = along.slope(4)
-        # Two independent numbers are not equal by chance; if rounding leaves no more to see, that is enough too.
-        if first.equal(rtol) or (first.trusted(10 * rtol) and first.agrees(rtol)):
-            return LeafCheck(path, "right", first.gradient, first.differences, first.tolerance(rtol))
-        first = along.slope(10)
-        trusted, tolerance = first.trusted(self.coarse), first.tolerance(rtol)
-        if trusted and first.agrees(rtol):
-            return LeafCheck(path, "right", first.gradient, first.differences, tolerance)
-        result = self._judge(ladder(probe, direction, scale, self.gradients), path)
-        if result.status != "right" or not trusted:
-            return result
-        # Plain differences cannot see so small an error. Other steps must, for the estimate may not hold.
-        again = Along(probe, direction, _OTHER * scale, self.gradients).slope(10)
-        if again.trusted(self.coarse) and not again.agrees(rtol) and again.confirms(first, rtol):
-            return LeafCheck(path, "wrong", first.gradient, first.differences, tolerance)
-        return result
+    def _reads_one_triangle(self, n: int) -> bool:
+        """Whether a leaf is symmetric, and f does not change with what is above, or below, its diagonal."""
+        point = self.probe.points[n]
+        if (
+            point.ndim < 2
+            or point.shape[-1] != point.shape[-2]
+            or not np.array_equal(point, np.conj(np.swapaxes(point, -1, -2)))
+        ):
+            return False
+        moved = point + 1e-3 * self._signs(n) * self._scale(n)
+        triangles = [np.where(np.tri(point.shape[-1], k=-1, dtype=bool) == lower, moved, point) for lower in (True, False)]
+        triangles[1] = np.where(np.eye(point.shape[-1], dtype=bool), point, triangles[1])
+        return any(self.probe.at({n: moved.astype(self.probe.storage[n])}) == self.probe.value for moved in triangles)
 
-    def _judge(self, looks: list[Look], path: str) -> LeafCheck:
-        """A second look, with several steps: differences of neighbouring steps say how far each can be trusted."""
-        finite = [look for look in looks if math.isfinite(look.central)]
-        if not finite:
-            return LeafCheck(path, "unclear", looks[0].slope, math.nan, note="f is not finite at the points around it.")
-        windows = [finite[i : i + 3] for i in range(max(1, len(finite) - 2))]
-        uncertainty, bend, best = min([_trust(window) for window in windows], key=lambda trust: trust[0])
-        for look in finite:
-            if look.noise <= uncertainty and look.settled(self.coarse):
-                return LeafCheck(path, "right", look.slope, look.central, self.coarse * look.size + look.noise)
-        tolerance = self.coarse * best.size + 2 * uncertainty
-        error = abs(best.central - best.slope)
-        kink = kink_among(finite)
-        if kink is not None and error > tolerance:
-            slopes = (kink.slope, kink.central, tolerance, kink.behind, kink.ahead)
-            if between(kink, kink.slope):
-                return LeafCheck(path, "kink", *slopes)
-            note = f"f has a kink here, with slopes {kink.behind:.8g} behind and {kink.ahead:.8g} ahead"
-            return LeafCheck(path, "wrong", *slopes, note)
-        if not error <= tolerance + bend:  # also if the gradient is NaN
-            return LeafCheck(path, "wrong", best.slope, best.central, tolerance + bend)
-        last = finite[-1]
-        nearer = abs(last.central - last.slope) <= 0.1 * abs(finite[0].central - finite[0].slope) + last.noise
-        if uncertainty <= max(0.3 * best.size, 30 * best.noise) or nearer:
-            return LeafCheck(path, "right", best.slope, best.central, tolerance + bend)
+    # what they show
+
+    def _evidence(self, direction: Direction, scale: float) -> Evidence:
+        with np.errstate(all="ignore"):
+            parts = [np.real(np.conj(self.gradients[n]) * d) for n, d in direction.items()]
+            typical = float(np.sqrt(sum([np.square(part).sum() for part in parts])))
+        count = sum([np.count_nonzero(d) for d in direction.values()])
+        # A sum of n numbers moves sqrt(n) times as far. The fourth root, because the n numbers of a layer meet in sums of
+        # about sqrt(n).
+        reach = scale * float(max(1, count)) ** -0.25
+        look = lambda step: self.probe.look(direction, step, self.gradients)
+        return confirmed(look, reach, self.probe.epsilon, self.rtol, self.limit, typical)
+
+    def _examine(self, direction: Direction, path: str, scale: float = 1.0) -> LeafCheck:
+        """scale: how long a direction is that moves the numbers as far as they are large."""
+        evidence, rtol = self._evidence(direction, scale), self.rtol
+        own = lambda: self._own_error(direction)
+        status, found = evidence.judged(rtol, self.limit, own, self._largest() / scale)
+        tolerance = rtol * found.size + CAUTION * found.error
+        check = LeafCheck(path, status, found.gradient, found.differences, found.error, found.size, tolerance)
+        if status == "right":
+            return check
+        kink = found.kink
         if kink is not None:
-            return LeafCheck(path, "kink", kink.slope, kink.central, tolerance, kink.behind, kink.ahead)
-        note = f"its differences change from step to step (by {uncertainty:.1g} of {best.central:.1g})."
-        return LeafCheck(path, "unclear", best.slope, best.central, tolerance, note=note)
+            return self._at_kink(check, kink)
+        return replace(check, note=self._why(found)) if status == "undecided" else check
 
+    def _at_kink(self, check: LeafCheck, kink: Look) -> LeafCheck:
+        """One number at a kink; or more, which their own looks must decide."""
+        check = replace(check, gradient=kink.slope, differences=kink.central, behind=kink.behind, ahead=kink.ahead)
+        sides = f"slopes {kink.behind:.8g} behind and {kink.ahead:.8g} ahead"
+        if not between(kink, kink.slope):
+            return replace(check, status="wrong", tolerance=kink.jump / 2, note=f"f has a kink here, with {sides}")
+        if chosen(kink, kink.slope):
+            return replace(check, status="kink")
+        note = (
+            f"f has a kink here, with {sides}. {kink.slope:.8g} is between them, but no engine's choice. Check near the kink."
+        )
+        return replace(check, status="undecided", note=note)
 
-def _trust(looks: Sequence[Look]) -> tuple[float, float, Look]:
-    """The difference of the slopes of neighbouring steps, with rounding; f's bend; and the middle pair.
+    def _entries(self, n: int, found: LeafCheck, signs: Array) -> LeafCheck:
+        """Where a leaf has kinks: the numbers at a kink, one by one, and all others together."""
+        point, path = self.probe.points[n], self.probe.paths[n]
+        order = np.random.default_rng([self.seed, n]).permutation(point.size)
+        groups, kinked, smooth = [order], list[int](), list[Any]()
 
-    If f has many kinks nearby, the slopes ahead and behind have separate errors: their difference, the bend, is about as large
-    as the error of the central slope, which is their mean.
-    """
-    slopes = [look.central for look in looks]
-    middle = looks[len(looks) // 2]
-    bend = max(look.jump for look in looks if look.step < 4 * middle.step)
-    return max(slopes) - min(slopes) + middle.noise, bend, middle
+        def part(group: Any) -> Direction:
+            moved = np.zeros(point.size, signs.dtype)
+            moved[group] = signs.ravel()[group]
+            return {n: moved.reshape(point.shape)}
+
+        checks: list[LeafCheck] = []
+        while groups and len(kinked) < ENTRIES:
+            group = groups.pop()
+            check = self._examine(part(group), path, self._scale(n))
+            if check.ahead is None:
+                smooth.append(group)
+            elif len(group) > 1:
+                groups += [group[len(group) // 2 :], group[: len(group) // 2]]
+                continue
+            else:
+                index = ", ".join(map(str, np.unravel_index(int(group[0]), point.shape)))
+                check = replace(check, path=f"{path}[{index}]")
+                kinked.append(int(group[0]))
+            checks.append(check)
+        for status in ("wrong", "undecided", "kink"):
+            worst = next((check for check in checks if check.status == status), None)
+            if worst is not None:
+                return worst
+        return found
+
+    def _own_error(self, direction: Direction) -> float:
+        """The error of the gradient's slope: as its engine estimates it, or how much it changes a few roundings off."""
+        if self.errors:
+            parts = [
+                self.errors.get(n, 0.0) * largest_of(self.gradients[n]) * float(np.linalg.norm(d)) for n, d in direction.items()
+            ]
+            return sum(parts)
+        change = [sum([inner(other[n] - self.gradients[n], d) for n, d in direction.items()]) for other in self._others]
+        return max(map(abs, change), default=0.0)
+
+    @functools.cached_property
+    def _others(self) -> list[dict[int, Array]]:
+        """The gradient at points that are a few roundings off."""
+        given, random = self.given, np.random.default_rng([self.seed, 1])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they were shown
+            found = [
+                _by_path(gradient(given.f, given.auto, *[nearby(arg, random) for arg in given.args], **given.kwargs))
+                for _ in range(4)
+            ]
+        return [{n: each[given.paths[n]] for n in self.gradients} for each in found]
+
+    def _largest(self) -> float:
+        """The largest slope of a leaf that is to be expected."""
+        return max([self._contribution(n) for n in self.gradients])
+
+    def _why(self, found: Evidence) -> str:
+        if not found.finite:
+            return "f is not finite at the points around it. Check at a point inside of where f is defined."
+        if not math.isfinite(found.error) or not found.noisy:
+            seen = f"(by {found.error:.1g} of {found.differences:.1g})" if math.isfinite(found.error) else "at every step"
+            return f"its differences change from step to step {seen}. Check at a point where f is smooth, or a part of f."
+        where = "Scale f or the leaf so that it counts" if self.probe.epsilon < 1e-10 else "Check in float64"
+        return (
+            f"the rounding of f hides slopes below {CAUTION * found.error:.1g}, and the gradient says {found.gradient:.1g}. "
+            f"{where}, or check a smaller part of f."
+        )
 
 
 __all__ = ["GradientCheck", "LeafCheck", "check_gradient"]

@@ -24,7 +24,9 @@ from ..core.contract.library import PYTHON, epsilon
 from ..core.contract.registry import auto_class, find, is_installed, names
 from ..core.operators.pullback import pullback
 from ..core.tree import Constant, Leaf, LeafSpec, Static, flatten
+from .evidence import Outcome, decide
 from .measured import label
+from .numbers import distances, largest_of
 from .verdict import Verdict
 
 Status = Literal["runs", "fails", "differs"]
@@ -78,8 +80,8 @@ class NeutralCheck(Verdict):
         return tuple([result for result in self.results if result.status != "runs"])
 
     @property
-    def ok(self) -> bool:
-        return not self.findings
+    def verdict(self) -> Outcome:
+        return "wrong" if self.findings else "right"
 
     def __repr__(self) -> str:
         runs = ", ".join(result.where for result in self.results if result.status == "runs") or "nothing"
@@ -197,10 +199,13 @@ def _difference(numbers: list[Array], wanted: list[Array]) -> str:
     for got, expected in zip(numbers, wanted):
         if got.shape != expected.shape:
             return f"the shape is {got.shape}, with NumPy {expected.shape}"
-        inexact = [x.dtype.name for x in (got, expected) if x.dtype.kind in "fc"]
-        rtol = max([math.sqrt(epsilon(dtype)) for dtype in inexact], default=0.0)
-        if not np.allclose(got, expected, rtol=rtol, atol=rtol, equal_nan=True):
+        inexact = [x.dtype for x in (got, expected) if x.dtype.kind in "fc"]
+        rtol = max([math.sqrt(epsilon(dtype.name)) for dtype in inexact], default=0.0)
+        scale = largest_of(np.where(np.isfinite(expected), expected, 0)) if inexact else 0.0
+        if decide(largest_of(distances(got, expected)), 0.0, scale, rtol) == "wrong":
             return f"{got.ravel()[:3]} comes back, with NumPy {expected.ravel()[:3]}"
+        if len(inexact) == 2 and epsilon(got.dtype.name) > epsilon(expected.dtype.name):
+            return f"an array of {got.dtype} comes back, with NumPy of {expected.dtype}"
     return ""
 
 
@@ -243,5 +248,8 @@ _HINTS = {
     ),
     r"setting an array element with a sequence|immutable and do not support": "Build it with xp.where, xp.concat or xp.stack.",
     r"only integers, slices|non-tuple sequence": "Write xp.take(x, xp.asarray(indices), axis=...) for a list of indices.",
+    r"used as indices must be of integer|indices must have an integer|int32 or int64 for index|must be long, int, byte": (
+        "An integer array that is itself an argument is differentiated, as floats: wrap it in Constant(...)."
+    ),
     r"makes a Python number|Abstract tracer value|boolean conversion of traced": "Keep it an array, and choose with xp.where.",
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, overload
 
 import numpy as np
 
@@ -18,26 +19,41 @@ from ..core.operators.dispatch import require_call
 from ..core.operators.operation import Operation
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
-from .check_gradient import Probe, between, kink_among, ladder
 from .comparison import Comparison, Kinks, takes_differences, with_reference
+from .evidence import Look, between, settle
 from .facts import arguments_of, operation_of_name, parts_of
 from .leaves import named_leaves, taken_apart
 from .measured import LeafDifference, Measured, label
-from .numbers import Array, largest_of, widened
+from .numbers import Array, distances, widened
+from .probe import Direction, Probe
 
 #: Later calls are repeated until they have taken this long, at least once and at most so many times.
 _SECONDS, _MOST_CALLS = 0.2, 20
-#: How many leaves are examined for a kink.
+#: How many leaves are examined for a kink, and how many numbers of each: the worst, and as many others.
 _EXAMINED = 8
 
 
 # Measuring -----------------------------------------------------------------------------------------------------------
 
 
+@overload
 def compare(
     operator: Callable[..., Any], f: Callable[..., Any], backends: Iterable[AutoBackend], /, *args: Any, **kwargs: Any
-) -> Comparison:
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    operator: Callable[..., Any], functions: Mapping[AutoBackend, Callable[..., Any]], /, *args: Any, **kwargs: Any
+) -> Comparison: ...
+
+
+def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) -> Comparison:
     """Make the same call of an operator with several backends, and report results and costs.
+
+    `compare(operator, f, backends, *args)` compares backends on one function. `compare(operator, {backend: f, ...}, *args)`
+    compares implementations of one function, each on its own backend, such as a model in PyTorch and its port to JAX; the
+    arguments may be of any library.
 
     operator: one of this package's operators. The maps of `pullback` and `linearize` are applied once, to the same random
     direction on every backend, and the results are compared.
@@ -53,7 +69,7 @@ def compare(
     Peak memory is measured by `tracemalloc`: the allocations of Python and of NumPy, but not those of an engine's own C++ heap
     or on an accelerator.
 
-    Raises BackendError if `backends` is not a list of backend values.
+    Raises BackendError if `backends` is not a list of backend values, TypeError if f is neither a function nor such a dict.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, compare, gradient
@@ -61,11 +77,10 @@ def compare(
     >>> report.agree(), report[AutoFiniteDifferences()].evaluations
     (True, 13)
     """
-    chosen = _checked(backends)
-    require_call("compare(operator, f, backends, *args)", operator, f)
+    functions, args = _functions(operator, f, args)
     name = getattr(operator, "__name__", str(operator))
     operation = operation_of_name(name)
-    measured = tuple([_measure(operator, name, operation, f, backend, args, kwargs) for backend in chosen])
+    measured = tuple([_measure(operator, name, operation, f, backend, args, kwargs) for backend, f in functions])
     working = [m for m in measured if m.error is None]
     reference = next((m for m in working if not takes_differences(m.backend)), working[0] if working else None)
     coarsest = _coarsest(args, kwargs, working) if working else "float64"
@@ -73,8 +88,25 @@ def compare(
     if reference is None:
         return report
     report = with_reference(report, reference)
-    kinks = _kinks(operation, report, f, args, kwargs)
+    compared = next(f for backend, f in functions if backend == reference.backend)
+    report, kinks = _kinks(operation, report, compared, args, kwargs)
     return with_reference(report, report[reference.backend], kinks) if kinks else report
+
+
+def _functions(
+    operator: Callable[..., Any], f: Any, args: tuple[Any, ...]
+) -> tuple[list[tuple[AutoBackend, Callable[..., Any]]], tuple[Any, ...]]:
+    """Each backend with its function; and the arguments."""
+    if isinstance(f, Mapping):
+        require_call("compare(operator, {backend: f}, *args)", operator, next(iter(f.values()), f))
+        return [(backend, f[backend]) for backend in _checked(f)], args
+    if isinstance(f, list) and all(map(callable, f)):
+        raise TypeError(
+            "compare(operator, f, backends, *args): f is a list. To compare several functions, write a dict with the backend "
+            "of each: compare(operator, {backend: f, other: g}, *args)."
+        )
+    require_call("compare(operator, f, backends, *args)", operator, f)
+    return [(backend, f) for backend in _checked(args[0] if args else None)], args[1:]
 
 
 def _checked(backends: Any) -> list[AutoBackend]:
@@ -208,36 +240,54 @@ def _without_maps(result: Any) -> Any:
 
 def _kinks(
     operation: type[Operation] | None, report: Comparison, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Kinks:
-    """Where backends differ only because f has a kink at this point."""
+) -> tuple[Comparison, Kinks]:
+    """Where backends differ only because f has a kink here; and the report, which says if f does not repeat its value."""
     reference = report.reference
     if operation is None or operation.order == 2 or parts_of(operation).get("gradient") != "arguments" or reference is None:
-        return set()
-    suspects = [(m, d.path) for m, d, _ in report.disagreements() if not d.note and d.path.startswith("gradient")]
+        return report, set()
+    suspects = [(m, d.path, most) for m, d, most in report.disagreements() if not d.note and d.path.startswith("gradient")]
     if not suspects:
-        return set()
-    paths = list(dict.fromkeys(path for _, path in suspects))[:_EXAMINED]
+        return report, set()
+    paths = list(dict.fromkeys(path for _, path, _ in suspects))[:_EXAMINED]
     try:
         probe = Probe(f, reference.backend, args, kwargs)
-        return {
+        again = probe.at({})
+        if again != probe.value:
+            note = f"f gives {probe.value:.17g} and then {again:.17g} at the same point: fix its random numbers to compare it"
+            return replace(report, note=note), set()
+        return report, {
             (m.backend, path)
-            for m, path in suspects
-            if path in paths and _at_kink(probe, path, m.leaves[path], reference.leaves[path])
+            for m, path, allowed in suspects
+            if path in paths and _at_kink(probe, path, m.leaves[path], reference.leaves[path], allowed)
         }
     except Exception:  # f may refuse other points; then the difference stays in the report
-        return set()
+        return report, set()
 
 
-def _at_kink(probe: Probe, path: str, mine: Array, other: Array) -> bool:
-    """Whether f has a kink in the direction in which two gradients differ, and both of them lie between its slopes."""
+def _at_kink(probe: Probe, path: str, mine: Array, other: Array, allowed: float) -> bool:
+    """Whether f has a kink in each number in which two gradients differ, and each is one that engines give there.
+
+    Some of the numbers are looked at: those that differ most, and others.
+    """
     n = probe.paths.index(path.replace("gradient", "args", 1))
-    apart = mine - other
-    if not np.all(np.isfinite(apart)):
-        return False
-    direction = {n: apart / np.max(np.abs(apart))}
-    scale = probe.scale(direction) * max(1.0, largest_of(probe.points[n]))
-    kink = kink_among(ladder(probe, direction, scale, {n: other}))
-    return kink is not None and between(kink, kink.slope) and between(kink, _slope(mine, direction[n]))
+    apart = distances(mine, other).ravel()
+    wrong = np.flatnonzero(~(apart <= allowed))
+    random = np.random.default_rng(0)
+    most = wrong[np.argsort(-apart[wrong])][:_EXAMINED]
+    for place in {*most.tolist(), *random.permutation(wrong)[:_EXAMINED].tolist()}:
+        unit = np.zeros(apart.size, mine.dtype)
+        unit[place] = 1.0
+        direction = {n: unit.reshape(mine.shape)}
+        scale = float(abs(probe.points[n].ravel()[place])) or 1.0
+        known = settle(functools.partial(_look, probe, direction, {n: other}), scale * 1e-3, 0.0)
+        kink = known.kink
+        if kink is None or not (between(kink, kink.slope) and between(kink, _slope(mine, direction[n]))):
+            return False
+    return True
+
+
+def _look(probe: Probe, direction: Direction, gradients: Mapping[int, Array], step: float) -> Look:
+    return probe.look(direction, step, gradients)
 
 
 def _slope(gradient: Array, direction: Array) -> float:

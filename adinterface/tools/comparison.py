@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -11,6 +12,7 @@ from typing import Any
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences, SecondOrder
 from ..core.contract.library import epsilon
 from ..core.contract.registry import find
+from .evidence import CAUTION, decide
 from .measured import LeafDifference, Measured
 from .numbers import Array, distances, largest_of
 
@@ -27,6 +29,7 @@ class Comparison:
     reference: the backend that the others are compared with; None if all of them failed.
     dtype: the coarsest floating dtype in the call, which decides how exactly the backends must agree.
     order: how many derivatives the operator takes, which decides it too.
+    note: why backends cannot be compared here, such as that f draws random numbers; empty otherwise.
     """
 
     operator: str
@@ -34,6 +37,7 @@ class Comparison:
     reference: Measured | None
     dtype: str
     order: int = 1
+    note: str = ""
 
     def __getitem__(self, backend: AutoBackend) -> Measured:
         """What this backend did; KeyError if it was not compared."""
@@ -64,7 +68,7 @@ class Comparison:
         for measured in self.backends:
             for difference in measured.differences:
                 allowed = self._allowed(measured, difference, rtol, atol)
-                if not difference.kink and not difference.absolute <= allowed:
+                if not difference.kink and decide(difference.absolute, allowed / CAUTION) == "wrong":
                     yield measured, difference, allowed
 
     def _allowed(self, measured: Measured, difference: LeafDifference, rtol: float | None, atol: float | None) -> float:
@@ -102,12 +106,13 @@ class Comparison:
     def __repr__(self) -> str:
         from .compare_table import as_text  # here, because few programs print it
 
-        return as_text(self.operator, self.backends, self.reference)
+        return as_text(self.operator, self.backends, self.reference) + (f"\n{self.note}" if self.note else "")
 
     def _repr_html_(self) -> str:
         from .compare_table import as_html
 
-        return as_html(self.operator, self.backends, self.reference)
+        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
+        return as_html(self.operator, self.backends, self.reference) + note
 
     def plot(self, figure: Any = None) -> Any:
         """Draw the relative difference of each leaf against the reference, and the times, on log axes.

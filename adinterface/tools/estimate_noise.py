@@ -17,7 +17,7 @@ import numpy as np
 from ..core.call.messages import require_function
 from ..core.contract.auto import AutoFiniteDifferences
 from ..core.contract.errors import PrecisionError
-from .check_gradient import Probe
+from .probe import Probe
 
 #: Evenly spaced points, besides the one in the middle.
 POINTS = 8

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from ..core.contract.library import PYTHON, Library, epsilon, kind
+from ..core.contract.nodes import NodeType
 from ..core.tree import (
     CONSTANT,
     DIFFERENTIATED,
+    Constant,
     Leaf,
     Node,
     Static,
     Structure,
     flatten,
     flatten_argument,
+    handler_of,
     holder_of,
 )
+from .numbers import widened
 
 
 def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
@@ -60,7 +67,7 @@ def native_leaves(structures: Iterable[Structure], args: Iterable[Any]) -> list[
 
 def _native(structure: Structure, arg: Any) -> Iterator[Any]:
     if structure is DIFFERENTIATED:
-        yield arg
+        yield arg.value if type(arg) is Constant else arg  # a module hands out what is frozen as a Constant
     elif isinstance(structure, Node) and structure.type is not CONSTANT:
         for child, inner in zip(structure.inner, structure.type.flatten(arg)[0]):
             yield from _native(child, inner)
@@ -76,7 +83,57 @@ def _replaced(structure: Structure, arg: Any, leaves: Iterator[Any]) -> Any:
     if structure is DIFFERENTIATED:
         return next(leaves)
     if not isinstance(structure, Node) or structure.type is CONSTANT:
-        return arg
+        return arg.value if type(arg) is Constant else arg
     children, data = structure.type.flatten(arg)
     replaced = [_replaced(one, inner, leaves) for one, inner in zip(structure.inner, children)]
     return structure.type.unflatten(data, [*holder_of(structure.type, arg, children), *replaced])
+
+
+def with_other_arrays(
+    tree: Any, change: Callable[[Library, Any], Any], whole: Callable[[NodeType, Any], Any] | None = None
+) -> Any:
+    """The tree with `change(library, array)` in place of each of its floating arrays, those in Constants included.
+
+    whole: makes another object of one through which f reaches its arrays; None does it array by array.
+    """
+    if type(tree) is Constant:
+        return Constant(with_other_arrays(tree.value, change, whole))
+    handler = handler_of(tree, scan=False)
+    if isinstance(handler, Library):
+        return change(handler, tree) if handler is not PYTHON and kind(handler.dtype(tree)) in ("real", "complex") else tree
+    if not isinstance(handler, NodeType):
+        return tree
+    if handler.held and whole is not None:
+        return whole(handler, tree)
+    children, data = handler.flatten(tree)
+    changed = [with_other_arrays(child, change, whole) for child in children]
+    return handler.replace(data, [*holder_of(handler, tree, children), *changed])
+
+
+def in_double_precision(tree: Any, *, as_numpy: bool = False) -> Any:
+    """The tree with its arrays in double precision; where their library has none, as NumPy's."""
+
+    def change(library: Library, array: Any) -> Any:
+        numbers = widened(library.to_numpy(array))
+        if as_numpy:
+            return numbers
+        wide = library.asarray(numbers, dtype=numbers.dtype.name, like=array)
+        return wide if library.dtype(wide) == numbers.dtype.name else numbers
+
+    def whole(node: NodeType, held: Any) -> Any:
+        wide = node.widened(held)
+        return held if wide is None else wide
+
+    return with_other_arrays(tree, change, whole)
+
+
+def nearby(tree: Any, random: np.random.Generator) -> Any:
+    """The tree with each number of its arrays a few units in its last place off."""
+
+    def change(library: Library, array: Any) -> Any:
+        numbers, dtype = widened(library.to_numpy(array)), library.dtype(array)
+        return library.asarray(
+            numbers * (1 + 4 * epsilon(dtype) * random.uniform(-1, 1, numbers.shape)), dtype=dtype, like=array
+        )
+
+    return with_other_arrays(tree, change)

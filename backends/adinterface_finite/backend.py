@@ -72,6 +72,7 @@ class FiniteDifferencesBackend(Backend):
     # first order
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | Linearized:
+        note_step(self, "gradient, leaf by leaf")
         found = self._columns(function, leaves, value, real=True)
         return found if isinstance(found, Linearized) else Gradient(found.outputs, found.aux, tuple(found.blocks[0]))
 

@@ -26,6 +26,7 @@ from adinterface.core.contract.compilers import Compiler
 from adinterface.core.contract.errors import AdinterfaceError, BackendError
 from adinterface.core.contract.library import Scoping
 from adinterface.core.contract.notes import note_of
+from adinterface.core.contract.record import note_step
 from adinterface.core.contract.repetition import Repeated
 
 from .ambient import here
@@ -94,6 +95,8 @@ class TorchBackend(Backend):
         """Two backward passes through the graph of one evaluation."""
         if self.mode != "reverse" or not self._is_open(function, (*leaves, *directions)):
             return None
+        note_step(self, "one pullback")
+        note_step(self, "one pullback of 1")
         inputs, fresh = _inputs(function, leaves)
         with Recording(inputs, fresh):
             (output,), _ = function(*inputs)

@@ -80,6 +80,9 @@ class ModuleNode(NodeType):
         values = [_parameter(value, old) for value, old in zip(values, parameters)]
         return data.around(module, parameters, values, compiled=True)
 
+    def widened(self, value: Any) -> Any:
+        return copy.deepcopy(value).double()
+
     def state(self, value: Any) -> tuple[Any, ...]:
         return tuple([(id(buffer), version_of(buffer)) for buffer in value.buffers()])
 

@@ -5,7 +5,7 @@ pytest loads this file at every start, so it imports nothing but pytest until a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,8 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "adinterface(skip={name: reason}, xfail={name: reason}): skip a test that takes `backend`, or expect it to fail, with "
-        "these backends, named by the class of their value.",
+        "adinterface(only=[name], skip={name: reason}, xfail={name: reason}): run a test that takes `backend` with these "
+        "backends only, skip it, or expect it to fail; backends are named by the class of their value, or are that class.",
     )
     option = config.getoption(OPTION)
     names = config.getini(SETTING) if option is None else option.split(",")
@@ -94,38 +94,81 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     from .installed import installed_backends
 
-    marks = _marks(metafunc.definition)
+    marks, only = _marks(metafunc.definition)
     parameters = [
         pytest.param(value, id=type(value).__name__, marks=marks.get(type(value).__name__, ()))
         for value in installed_backends()
+        if only is None or type(value).__name__ in only
     ]
     metafunc.parametrize(_PARAMETER, parameters, indirect=True)
 
 
-def _marks(item: pytest.Item) -> dict[str, pytest.MarkDecorator]:
-    """What the markers say of each backend; the nearest to the test decides."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if any(marker.name == MARKER for marker in item.own_markers) and _PARAMETER not in getattr(item, "fixturenames", ()):
+            raise pytest.UsageError(
+                f"{item.nodeid}: the marker adinterface has no effect, because the test does not take the fixture `backend`. "
+                f"Add the argument, or remove the marker."
+            )
+
+
+def _marks(item: pytest.Item) -> tuple[dict[str, pytest.MarkDecorator], set[str] | None]:
+    """What the markers say of each backend, and which are wanted; the nearest to the test decides."""
     marks: dict[str, pytest.MarkDecorator] = {}
+    only: set[str] | None = None
     for marker in item.iter_markers(MARKER):
         _refuse_misuse(item, marker)
+        if only is None and "only" in marker.kwargs:
+            only = {_name(each) for each in marker.kwargs["only"]}
         for kind, make in (("skip", pytest.mark.skip), ("xfail", pytest.mark.xfail)):
-            for name, reason in marker.kwargs.get(kind, {}).items():
-                marks.setdefault(name, make(reason=reason))
-    return marks
+            for each, reason in marker.kwargs.get(kind, {}).items():
+                marks.setdefault(_name(each), make(reason=reason))
+    return marks, only
+
+
+def _name(backend: object) -> str:
+    """A backend by the class of its value: its name, or the class."""
+    return backend if isinstance(backend, str) else getattr(backend, "__name__", repr(backend))
 
 
 def _refuse_misuse(item: pytest.Item, marker: pytest.Mark) -> None:
-    usage = "Write @pytest.mark.adinterface(skip={'AutoX': 'why'}, xfail={'AutoY': 'why'})."
+    usage = "Write @pytest.mark.adinterface(only=[AutoX], skip={'AutoY': 'why'}, xfail={'AutoZ': 'why'})."
+    known = {"only", "skip", "xfail"}
     if marker.args:
         problem = f"it takes no positional arguments, not {marker.args[0]!r}"
-    elif set(marker.kwargs) - {"skip", "xfail"}:
-        problem = f"it takes skip and xfail, not {', '.join(sorted(set(marker.kwargs) - {'skip', 'xfail'}))}"
+    elif set(marker.kwargs) - known:
+        problem = f"it takes only, skip and xfail, not {', '.join(sorted(set(marker.kwargs) - known))}"
     else:
-        wrong = [kind for kind, reasons in marker.kwargs.items() if not _are_reasons(reasons)]
-        if not wrong:
+        problem = next((_problem(kind, given) for kind, given in marker.kwargs.items() if _problem(kind, given)), "")
+        if not problem:
             return
-        problem = f"{wrong[0]} must be a dict of a reason for each backend, not {marker.kwargs[wrong[0]]!r}"
     pytest.fail(f"{item.name}: the marker adinterface is misused: {problem}. {usage}", pytrace=False)
 
 
+def _problem(kind: str, given: object) -> str:
+    """What is wrong with one argument of the marker; empty if nothing is."""
+    if kind == "only" and (isinstance(given, str) or not isinstance(given, Sequence)):
+        return f"only must be a list of backends, not {given!r}"
+    if kind != "only" and not _are_reasons(given):
+        return f"{kind} must be a dict of a reason for each backend, not {given!r}"
+    import difflib  # here, because few tests have such a marker
+
+    known = _backends()
+    for name in map(_name, given):  # type: ignore[call-overload]
+        near = difflib.get_close_matches(name, known, 1, 0.75)
+        if name not in known and (near or not name.startswith("Auto")):  # others may be of a package that is not installed
+            return f"there is no backend {name}{f', but {near[0]}' if near else ''}"
+    return ""
+
+
+def _backends() -> list[str]:
+    """The names of all backends, installed or not."""
+    from adinterface.core.contract.auto import BUILT_IN
+
+    from .installed import strangers
+
+    return list(dict.fromkeys([*(auto.__name__ for auto in BUILT_IN), *(type(auto).__name__ for auto in strangers())]))
+
+
 def _are_reasons(reasons: object) -> bool:
-    return isinstance(reasons, Mapping) and all(isinstance(text, str) and text for pair in reasons.items() for text in pair)
+    return isinstance(reasons, Mapping) and all(isinstance(text, str) and text for text in reasons.values())

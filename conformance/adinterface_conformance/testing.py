@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ class KinkWarning(UserWarning):
 
 
 def assert_backends_agree(
-    f: Callable[..., Any],
+    f: Callable[..., Any] | Mapping[AutoBackend, Callable[..., Any]],
     /,
     *args: Any,
     backends: Iterable[AutoBackend] | None = None,
@@ -39,6 +39,7 @@ def assert_backends_agree(
 ) -> Comparison:
     """Assert that several backends return the same, and return the report of `compare`.
 
+    f: the function, or a dict of one for each backend, such as `{AutoTorch(): f, AutoJax(): g}`.
     backends: by default all that are installed, or selected by `--adinterface-backends`.
     args, kwargs: the arguments of the operator after the backend. Wrap an f with a keyword named as above.
     rtol, atol: see `Comparison.agree`.
@@ -47,8 +48,10 @@ def assert_backends_agree(
     Warns with KinkWarning where they differ because f has a kink there and each answer lies between the slopes.
     """
     __tracebackhide__ = True
-    chosen = installed_backends() if backends is None else backends
-    report = compare(operator, f, chosen, *args, **kwargs)
+    if isinstance(f, Mapping):
+        report = compare(operator, f, *args, **kwargs)
+    else:
+        report = compare(operator, f, installed_backends() if backends is None else backends, *args, **kwargs)
     kinks = sorted({d.path for m in report.backends for d in m.differences if d.kink})
     if kinks:
         warnings.warn(
@@ -75,7 +78,9 @@ def disagreement(report: Comparison, *, rtol: float | None = None, atol: float |
         lines.extend(_leaf(report, path, [each for each in disagreements if each[1].path == path]))
     if len(paths) > _LEAVES:
         lines.append(f"  ... and {len(paths) - _LEAVES} more leaves")
-    if disagreements:
+    if report.note:
+        lines.append(report.note)
+    elif disagreements:
         lines.append(
             "If the engines are this accurate and no more, pass rtol=... or atol=...; check_gradient tells which is wrong."
         )

@@ -11,6 +11,8 @@ from adinterface import Constant
 from adinterface.core.contract.library import PYTHON, Library, kind
 from adinterface.core.contract.nodes import NodeType, Unkeyed
 from adinterface.core.tree import handler_of, holder_of
+from adinterface.tools.evidence import decide
+from adinterface.tools.numbers import distances
 
 #: What is asked of a leaf that has a derivative: `(template, result, path)`.
 LeafRule = Callable[[Any, Any, str], None]
@@ -157,10 +159,9 @@ def assert_numbers(got: Any, wanted: Any, path: str, rtol: float, scale: float |
     finite = np.isfinite(e)
     if scale is None:
         scale = float(np.max(np.abs(e), where=finite, initial=0.0)) or 1.0
-    with np.errstate(invalid="ignore"):
-        wrong = np.where(finite, ~(np.abs(a - e) <= rtol * scale), ~((a == e) | (np.isnan(a) & np.isnan(e))))
-    if np.any(wrong):
-        where = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+    apart = distances(a, e)
+    where = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    if decide(float(apart[where]), 0.0, scale, rtol) == "wrong":
         place = path + (f"[{', '.join(str(int(i)) for i in where)}]" if where else "")
         off = f"off by {abs(a[where] - e[where]):.3g} where {rtol * scale:.3g} is allowed"
         raise AssertionError(f"{place}: got {a[where]}, wanted {e[where]}, {off}")

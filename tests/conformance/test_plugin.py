@@ -215,13 +215,15 @@ def test_the_marker_is_registered_and_the_nearest_decides(run):
     )  # fmt: skip
     result.assert_outcomes(passed=4, skipped=2, xfailed=1, failed=1)
     result.stdout.fnmatch_lines(["*XPASS(strict)* near", "*XFAIL*test_expected_to_fail[[]AutoAutograd[]] - near"])
-    assert "adinterface(skip={name: reason}, xfail={name: reason})" in run("", "--markers").stdout.str()
+    assert "adinterface(only=[name], skip={name: reason}, xfail={name: reason})" in run("", "--markers").stdout.str()
 
 
 MISUSES = {
     "'AutoJax'": "it takes no positional arguments, not 'AutoJax'",
-    "fail={'AutoJax': 'why'}": "it takes skip and xfail, not fail",
+    "fail={'AutoJax': 'why'}": "it takes only, skip and xfail, not fail",
     "skip='AutoJax'": "skip must be a dict of a reason for each backend, not 'AutoJax'",
+    "only='AutoJax'": "only must be a list of backends, not 'AutoJax'",
+    "only=['AutoTorhc']": "there is no backend AutoTorhc, but AutoTorch",
     "xfail={'AutoJax': ''}": "xfail must be a dict of a reason for each backend, not {'AutoJax': ''}",
 }
 
@@ -234,9 +236,42 @@ def test_a_misused_marker_says_how_to_write_it(run, pytester):
     result.assert_outcomes(errors=len(MISUSES))
     for problem in MISUSES.values():
         assert (
-            f"test_it: the marker adinterface is misused: {problem}. Write @pytest.mark.adinterface(skip={{'AutoX': 'why'}}, "
-            "xfail={'AutoY': 'why'})."
+            f"test_it: the marker adinterface is misused: {problem}. Write @pytest.mark.adinterface(only=[AutoX], "
+            "skip={'AutoY': 'why'}, xfail={'AutoZ': 'why'})."
         ) in result.stdout.str()
+
+
+def test_the_marker_narrows_the_backends(run):
+    result = run(
+        """
+        import pytest
+        from adinterface import AutoAutograd
+        seen = []
+        @pytest.mark.adinterface(only=[AutoAutograd, "AutoTorch"])
+        def test_some(backend):
+            seen.append(type(backend).__name__)
+        def test_which():
+            assert set(seen) <= {"AutoAutograd", "AutoTorch"} and "AutoAutograd" in seen
+        """,
+        "--adinterface-backends=AutoAutograd,AutoFiniteDifferences",
+    )
+    result.assert_outcomes(passed=2)
+
+
+def test_a_marker_without_the_fixture_is_an_error(run):
+    result = run(
+        """
+        import pytest
+        @pytest.mark.adinterface(skip={"AutoAutograd": "why"})
+        def test_it():
+            pass
+        """,
+        QUICK,
+    )
+    assert "::test_it: the marker adinterface has no effect, because the test does not take the fixture `backend`." in (
+        result.stdout.str() + result.stderr.str()
+    )
+    assert result.ret != 0
 
 
 # What it costs -------------------------------------------------------------------------------------------------------

@@ -117,3 +117,10 @@ def test_two_packages_of_one_name_are_a_conflict(tmp_path: Path) -> None:
     lines = table(hiding("torch", "autograd"), tmp_path)
     assert ["AutoJax()", "conflict", "-", "-", "pip", "install", "'adinterface[jax]'"] in lines
     assert lines[-1][:5] == ["AutoJax():", "BackendError:", "Two", "packages", "offer"]
+
+
+def test_arguments_are_an_error():
+    command = [sys.executable, "-m", "adinterface", "nonsense"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "python -m adinterface takes no arguments, not nonsense" in done.stderr

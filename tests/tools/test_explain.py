@@ -380,3 +380,14 @@ def test_explain_of_a_batched_call_says_how_it_is_written():
         explain(batched, gradient, cubes, AutoTorch(), X)
     with pytest.raises(ValueError, match="randomness must be one of"):
         explain(batched, gradient, cubes, AutoTorch(), Each(STACK), randomness="some")
+
+
+def test_an_engine_with_its_own_formula_is_not_said_to_pull_back(monkeypatch):
+    from adinterface.core.contract.backend import Pushforward
+    from adinterface.core.contract.registry import find
+
+    jax_backend = type(find(AutoJax()))
+    own = lambda self, function, leaves, directions: Pushforward(leaves, directions, function(*leaves)[1])
+    monkeypatch.setattr(jax_backend, "hvp", own, raising=False)
+    report = explain(hvp, lambda x: (x * x).sum(), AutoJax(mode="reverse"), np.ones(2), np.ones(2))
+    assert report.steps == ("AutoJax: its own product with the Hessian",)

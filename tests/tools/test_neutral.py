@@ -13,6 +13,7 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     BackendError,
+    Constant,
     MissingEngineError,
     array_namespace,
 )
@@ -229,3 +230,16 @@ def test_a_failed_check_raises_its_whole_report():
         check.raise_if_failed()
     assert str(caught.value) == str(check)
     check_neutral(lambda x: x * 2, np.ones(3), backends=[]).raise_if_failed()
+
+
+def test_small_numbers_and_precisions_are_compared():
+    doubled = check_neutral(lambda x: x * 1e-9 * (1 if isinstance(x, np.ndarray) else 2), np.ones(3), backends=[AutoTorch()])
+    assert "[2.e-09 2.e-09 2.e-09] comes back, with NumPy [1.e-09 1.e-09 1.e-09]" in str(doubled)
+    single = lambda x: x if isinstance(x, np.ndarray) else array_namespace(x).astype(x, array_namespace(x).float32)
+    assert "an array of float32 comes back, with NumPy of float64" in str(check_neutral(single, np.ones(3), backends=[]))
+
+
+def test_an_integer_argument_is_to_be_a_constant():
+    f = lambda x, places: array_namespace(x).sum(array_namespace(x).take(x, places))
+    assert "it is differentiated" not in str(check_neutral(f, np.ones(3), Constant(np.array([0, 1])), backends=[AutoTorch()]))
+    assert "wrap it in Constant(...)" in str(check_neutral(f, np.ones(3), np.array([0, 1]), backends=[AutoTorch()]))

@@ -78,6 +78,10 @@ class NodeType(ABC):
         """The user's container with other children: the result of `tree.map`."""
         return self.unflatten(data, children)
 
+    def widened(self, value: Any) -> Any:
+        """For a held type: a copy in double precision, with what is no child; None if there can be none."""
+        return None
+
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
         """The children of another container of this kind, and their paths."""
         children, own = self.flatten(other)

@@ -41,6 +41,18 @@ def note_step(backend: Any, step: str) -> None:
         record.steps.append(f"{type(backend.auto).__name__}: {step}")
 
 
+def note_own(backend: Any, step: str, before: int) -> None:
+    """Add a step for what an engine did by a formula of its own, unless it noted its steps: there were `before` of them."""
+    if count_steps() == before:
+        note_step(backend, step)
+
+
+def count_steps() -> int:
+    """How many steps the active record has; 0 without one."""
+    record = active_record()
+    return 0 if record is None else len(record.steps)
+
+
 @contextmanager
 def estimating() -> Iterator[list[Accuracy]]:
     """Collects the accuracies that engines note."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from ..contract.arrays import cast_like, filled, full_like
-from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward, gives
-from ..contract.record import note_step
+from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward
+from ..contract.record import count_steps, note_own, note_step
 from . import policy
 from .basis import Components, inner_products
 from .jacobians import gradient, jacobian
@@ -72,8 +72,10 @@ def second_derivative(
 ) -> Pushforward:
     """For a function of one real number: outputs are its derivatives, tangents its second derivatives; aux as in the first."""
     if outer is inner:
+        before = count_steps()
         own = inner.second_derivative(function, leaves, value=value)
         if own is not None:
+            note_own(inner, "its own second derivative", before)
             return own
     return derivative(outer, DerivativeFunction(inner, function, value=value), leaves, value=value)
 
@@ -81,8 +83,10 @@ def second_derivative(
 def hessian(outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
     """The Jacobian of the gradient of a scalar function; aux is `(value, *aux)`. Without `value` only the blocks are used."""
     if outer is inner:
+        before = count_steps()
         own = inner.hessian(function, leaves, value=value)
         if own is not None:
+            note_own(inner, "its own Hessian", before)
             return own
     return jacobian(outer, GradientFunction(inner, function, value=value), leaves, value=value)
 
@@ -103,11 +107,10 @@ def hvp(
 ) -> Pushforward:
     """The gradients of a scalar function, and its Hessian times directions. Without `value`, the gradients are not used."""
     if outer is inner:
+        before = count_steps()
         own = inner.hvp(function, leaves, directions)
         if own is not None:
-            if gives(inner, "pullback"):
-                note_step(outer, "one pullback")
-                note_step(inner, "one pullback of 1")
+            note_own(inner, "its own product with the Hessian", before)
             return Pushforward(filled(outer, own.outputs, leaves), filled(outer, own.tangents, leaves), own.aux)
     once = GradientFunction(inner, function, value=False)
     if policy.by_symmetry(outer):
@@ -119,8 +122,10 @@ def hvp(
 def hessian_diagonal(outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays) -> Arrays:
     """The diagonal of the Hessian of a scalar function; holds at most one chunk of rows in memory."""
     if outer is inner:
+        before = count_steps()
         own = inner.hessian_diagonal(function, leaves)
         if own is not None:
+            note_own(inner, "its own diagonal of the Hessian", before)
             return own
     linear = hessian_map(outer, GradientFunction(inner, function, value=False), leaves)
     apply = push_stacked(outer, linear)

@@ -1,0 +1,75 @@
+"""Rows of the study: models of PyTorch and of Equinox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+import torch
+from torch import nn
+
+from adinterface import Constant
+
+from .functions import Maker, Random, Row
+
+
+def _module(make: Callable[[], nn.Module], shape: tuple[int, ...], *, frozen: bool = False, seeded: bool = False) -> Maker:
+    def row(random: Random, dtype: str) -> Any:
+        with torch.random.fork_rng():
+            torch.manual_seed(int(random.integers(1 << 30)))
+            model = make().to(getattr(torch, dtype))
+        if frozen:
+            next(model.parameters()).requires_grad_(False)
+        x = torch.tensor(random.standard_normal(shape)).to(getattr(torch, dtype))
+
+        def f(model: Any, x: Any) -> Any:
+            if not seeded:
+                return (model(x) ** 3).mean()
+            with torch.random.fork_rng():
+                torch.manual_seed(3)
+                return (model(x) ** 3).mean()
+
+        return f, (model, Constant(x))
+
+    return row
+
+
+class _Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding, self.out = nn.Embedding(7, 4), nn.Linear(4, 7)
+        self.out.weight = self.embedding.weight
+
+    def forward(self, x: Any) -> Any:
+        return self.out(torch.tanh(self.embedding((x[:, 0] > 0).long())))
+
+
+def _equinox(random: Random, dtype: str) -> Any:
+    model = eqx.nn.MLP(3, 1, 8, 2, key=jax.random.key(int(random.integers(1 << 30))))
+    model = jax.tree.map(lambda x: np.asarray(x, dtype) if eqx.is_array(x) else x, model)
+    x = random.standard_normal((4, 3)).astype(dtype)
+    return lambda model, x: jax.numpy.mean(jax.vmap(model)(x) ** 2), (model, Constant(x))
+
+
+_TORCH, _JAX = ("AutoTorch",), ("AutoJax",)
+
+MODELS: dict[str, Row] = {
+    "nn.BatchNorm2d": Row(
+        _module(lambda: nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.Flatten()), (5, 1, 6, 6)),
+        engines=_TORCH,
+    ),
+    "nn.TransformerEncoderLayer": Row(
+        _module(lambda: nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True), (2, 5, 8)), engines=_TORCH
+    ),
+    "nn.Linear, frozen": Row(
+        _module(lambda: nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 1)), (6, 5), frozen=True), engines=_TORCH
+    ),
+    "nn.Dropout, seeded": Row(
+        _module(lambda: nn.Sequential(nn.Linear(5, 8), nn.Dropout(0.3), nn.Linear(8, 1)), (6, 5), seeded=True), engines=_TORCH
+    ),
+    "nn.Embedding, tied": Row(_module(_Tied, (4, 2)), engines=_TORCH),
+    "eqx.nn.MLP": Row(_equinox, engines=_JAX),
+}

@@ -151,8 +151,8 @@ class HostMatch(Matcher):
     def _error(self, where: str, part: Any, first: str) -> RuleError:
         seen = repr(part) if _is_plain(part) else _class(part)
         return RuleError(
-            f"{self.name}: {where} is {seen}, and was {first} in its first run: at ones where JAX compiles, or in `like`, or "
-            f"for another entry of a batch. Only numbers in arrays and floats may change: return np.asarray(n), or leave it "
+            f"{self.name}: {where} is {seen}, and was {first} in its first run: at ones where code is compiled, or in `like`, "
+            f"or for another entry of a batch. Only numbers in arrays and floats may change: return np.asarray(n), or leave it "
             f"out. If ones are a special case, write @rule(host=like), or differentiate_with(like=like)."
         )
 

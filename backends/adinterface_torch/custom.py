@@ -5,7 +5,6 @@ A class for each call would take longer to make than a small f takes to run.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from itertools import filterfalse
 from typing import Any
@@ -19,7 +18,7 @@ from .backward import backward, detached
 from .captured import Called, Map, below, derived, primal
 from .dtypes import is_inexact
 from .nested_forward import is_nested_forward, refusal
-from .private import TransformType, in_dual_level, peek, set_grad_enabled, transformations
+from .private import TransformType, in_dual_level, is_wrapped, peek, set_grad_enabled, transformations, unwrapped
 from .unrecorded import plain
 
 
@@ -60,7 +59,7 @@ class AdinterfaceRule(torch.autograd.Function):
         rule, point = ctx.rule, _point(ctx)
         gradients = derived(rule, rule.pullback or _transposed(rule), cotangents[: ctx.outputs], point)
         if rule.innermost:
-            if ctx.passed and any(map(operator.is_not, gradients, cotangents)):
+            if ctx.passed and any(map(_changed, gradients, cotangents)):
                 raise _not_innermost(rule)
             ctx.passed = torch.is_grad_enabled() and any(c.requires_grad for c in cotangents)
         return None, None, *gradients, *[None] * len(point.carried)
@@ -113,6 +112,13 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
     else:
         result = AdinterfaceRule.apply(Called(rule, True), len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
     return tuple(filter(is_inexact, result)), tuple(filterfalse(is_inexact, result))
+
+
+def _changed(gradient: Any, cotangent: torch.Tensor) -> bool:
+    """Whether a hook has changed the numbers of its cotangent, in any entry of a batch."""
+    if gradient is not None and is_wrapped(gradient) and is_wrapped(cotangent):
+        return _changed(unwrapped(gradient), unwrapped(cotangent))
+    return gradient is None or is_wrapped(gradient) or is_wrapped(cotangent) or not torch.equal(gradient, cotangent)
 
 
 def _not_innermost(rule: FlatRule) -> BackendError:

@@ -250,7 +250,9 @@ def test_integers_go_through_a_rule_without_a_derivative(backend):
 
 @each_engine
 @pytest.mark.parametrize("host", [False, True])
-@pytest.mark.parametrize("f", [lambda x: (x * 2, x, x), lambda x: (x * 2,) * 3, lambda x: (x, x, x * 1)], ids=["argument", "value", "both"])
+@pytest.mark.parametrize(
+    "f", [lambda x: (x * 2, x, x), lambda x: (x * 2,) * 3, lambda x: (x, x, x * 1)], ids=["argument", "value", "both"]
+)
 def test_one_array_at_two_places_of_the_value(f, host, backend):
     """Each has its own cotangent."""
 

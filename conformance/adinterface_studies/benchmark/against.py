@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -107,21 +108,18 @@ def _ask(process: subprocess.Popen[str], question: Any) -> Any:
 
 def _serve(argv: Sequence[str]) -> None:
     """Write the rows, then answer each question, a row and seconds, with the median and the smallest time of a call."""
-    from adinterface_conformance.benchmark.report import short
-    from adinterface_conformance.benchmark.timing import Calls
-
-    from adinterface_studies.benchmark.command import _chosen, _parser
-
+    report, timing = (import_module(f"adinterface_conformance.benchmark.{name}") for name in ("report", "timing"))
+    command = import_module("adinterface_studies.benchmark.command")
     rows = {}
-    for row in _chosen(_parser().parse_args(argv)):
+    for row in command._chosen(command._parser().parse_args(argv)):
         cell, auto, operator, size, way = row
-        rows[cell.name, cell.leaf, operator, short(repr(auto)), way, size] = row
+        rows[cell.name, cell.leaf, operator, report.short(repr(auto)), way, size] = row
     print(json.dumps(list(rows)), flush=True)
     current, call, repeats = None, None, 1
     for line in sys.stdin:
         key, seconds = json.loads(line)
         if key != current:
-            current, call = key, Calls(*rows[tuple(key)]).ours()
+            current, call = key, timing.Calls(*rows[tuple(key)]).ours()
             for _ in range(3):  # compilers may look at a second call once more
                 once = _timed(call, 1)
             repeats = max(1, min(200, round(RUN / once)))

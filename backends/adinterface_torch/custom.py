@@ -26,8 +26,6 @@ class AdinterfaceRule(torch.autograd.Function):
     """The value of a rule, with its derivatives."""
 
     generate_vmap_rule = True
-    #: Its nodes keep all arrays, also for derivatives that are zero everywhere (`unrecorded`).
-    keeps_all = True
 
     @staticmethod
     def forward(called: Called, count: int, *arrays: torch.Tensor) -> Arrays:
@@ -49,6 +47,9 @@ class AdinterfaceRule(torch.autograd.Function):
         ctx.rule, ctx.count, ctx.inputs, ctx.passed = called.rule, count, len(arrays), False
         aux = [x for x in output if not is_inexact(x)]
         ctx.outputs = len(output) - len(aux)
+        ctx.keeps_all = (
+            True  # also for derivatives that are zero everywhere (`unrecorded`); of the node, whose class functorch makes
+        )
         if aux:
             ctx.mark_non_differentiable(*aux)
         ctx.save_for_backward(*arrays, *output)

@@ -165,7 +165,7 @@ def _is_compiled(node: Any) -> bool:
 
 
 def _keeps(node: Any) -> bool:
-    if getattr(node._forward_cls, "keeps_all", False):
+    if getattr(node, "keeps_all", False):
         return False
     return any(hasattr(x, "__array__") for x in (*node.saved_tensors, *vars(node).values()))
 

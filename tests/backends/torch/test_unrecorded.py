@@ -34,6 +34,7 @@ from adinterface import (
     value_gradient_and_hessian,
 )
 from adinterface.fit import Training
+from adinterface.rules import straight_through
 
 TORCH = AutoTorch()
 X = torch.tensor([1.0, -2.0, 3.0], dtype=torch.float64)
@@ -312,6 +313,15 @@ def test_rules_of_this_library_go_on_working():
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+def test_rules_with_a_zero_derivative_go_on_working_forward_over_reverse():
+    # The class of a rule's node is made by functorch there.
+    cube = straight_through(torch.sign, lambda x: x**3)  # the derivative by the sign is zero
+    x = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64)
+    for backend in (AutoTorch(), SecondOrder(AutoTorch(mode="forward"), AutoTorch())):
+        assert_numbers(hessian(lambda x: cube(x).sum(), backend, x), torch.diag(6 * x))
+        assert_numbers(hvp(lambda x: cube(x).sum(), backend, x, x), 6 * x**2)
+
+
 def test_second_derivatives_of_compiled_code():
     compiled = torch.compile(lambda x: (x**3).sum(), backend="aot_eager")
     assert_numbers(gradient(compiled, TORCH, X)[0], 3 * X**2, 1e-15)

@@ -309,10 +309,6 @@ def test_rules_of_this_library_go_on_working():
     assert_numbers(hvp(lambda x: step(x).sum(), TORCH, X, V), 0 * X, 0)
 
 
-# Compiled code. -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 def test_rules_with_a_zero_derivative_go_on_working_forward_over_reverse():
     # The class of a rule's node is made by functorch there.
     cube = straight_through(torch.sign, lambda x: x**3)  # the derivative by the sign is zero
@@ -322,6 +318,10 @@ def test_rules_with_a_zero_derivative_go_on_working_forward_over_reverse():
         assert_numbers(hvp(lambda x: cube(x).sum(), backend, x, x), 6 * x**2)
 
 
+# Compiled code. -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 def test_second_derivatives_of_compiled_code():
     compiled = torch.compile(lambda x: (x**3).sum(), backend="aot_eager")
     assert_numbers(gradient(compiled, TORCH, X)[0], 3 * X**2, 1e-15)

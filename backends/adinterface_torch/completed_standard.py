@@ -50,10 +50,11 @@ def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | No
         x = torch.stack([asarray(item) for item in x])
     if not isinstance(x, torch.Tensor):
         return compat.asarray(x, dtype=_default(dtype, x), device=device, copy=copy, **options)
-    moved = x.to(dtype=dtype or x.dtype, device=device or x.device)
-    if copy is False and moved is not x:
+    # Under torch.func `to` gives another object of the same memory.
+    moved = x.to(dtype=dtype or x.dtype, device=device or x.device, copy=bool(copy))
+    if copy is False and (moved.dtype, moved.device) != (x.dtype, x.device):
         raise ValueError("asarray: this conversion needs a copy, which copy=False forbids.")
-    return moved.clone() if copy and moved is x else moved
+    return moved
 
 
 def _holds_tensors(items: Any) -> bool:

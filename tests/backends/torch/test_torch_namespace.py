@@ -14,7 +14,9 @@ from adinterface import (
     batched,
     gradient,
     hessian,
+    loops,
     numpy_function,
+    pushforward,
     value_and_gradient,
 )
 
@@ -95,3 +97,28 @@ def test_the_other_vectors_have_their_derivative_beside_the_null_space(shape):
     np.testing.assert_allclose(stacked[0], expected, rtol=1e-6, atol=1e-8)
     with pytest.raises(BackendError, match="full_matrices=True"):
         batched(gradient, numpy_function(of_the_null_space), AutoTorch(), Each(np.stack([TALL, TALL])))
+
+
+@pytest.mark.parametrize("transform", [torch.func.vmap, torch.func.grad, lambda f: lambda x: torch.func.jvp(f, (x,), (x,))[1]])
+def test_asarray_copies_inside_a_transformation(transform):
+    # There `Tensor.to` gives another object of the same memory.
+    captured = torch.tensor([1.0, 2.0], dtype=torch.float64)
+
+    def f(x):
+        xp = array_namespace(captured)
+        assert xp.asarray(captured, copy=False).shape == (2,)
+        copy = xp.asarray(captured, copy=True)
+        copy *= 2
+        return (copy * x).sum()
+
+    transform(f)(torch.tensor([3.0, 4.0], dtype=torch.float64))
+    assert captured.tolist() == [1.0, 2.0]
+
+
+def test_a_loop_writes_into_its_constant_start_in_forward_mode():
+    x, start = torch.tensor([0.5, 1.0], dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+    pushed = pushforward(
+        lambda x: loops.fori_loop(0, 2, lambda i, c: c.mul_(2), start) * x, AutoTorch(mode="forward"), (x,), (x,)
+    )
+    assert pushed.tangent.tolist() == [2.0, 4.0]
+    assert start.tolist() == [1.0, 1.0]

@@ -13,8 +13,8 @@ from adinterface.core.contract.library import Generator
 from .private import temporarily_clear_interpreter_stack, transformations
 
 
-def generators() -> list[Generator]:
-    found = [_CPU]
+def generators(given: Sequence[Any]) -> list[Generator]:
+    found = [_CPU, *map(_of, [value for value in given if isinstance(value, torch.Generator)])]
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call] # else nothing was drawn there, and the question would initialize it
         found.append(_CUDA)
     if torch.xpu.is_initialized():  # type: ignore[no-untyped-call]
@@ -36,6 +36,10 @@ def _generator(read: Callable[[], Sequence[torch.Tensor]], write: Callable[[list
             write([torch.frombuffer(bytearray(state), dtype=torch.uint8) for state in states])
 
     return Generator(get, put)
+
+
+def _of(generator: torch.Generator) -> Generator:
+    return _generator(lambda: [generator.get_state()], lambda states: generator.set_state(states[0]))
 
 
 def _plain() -> AbstractContextManager[Any]:

@@ -214,8 +214,8 @@ class TorchLibrary(Library):
 
         return SOURCES
 
-    def generators(self) -> Sequence[Generator]:
-        return generators()
+    def generators(self, given: Sequence[Any] = ()) -> Sequence[Generator]:
+        return generators(given)
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         return custom(rule, leaves, carried)

@@ -17,7 +17,7 @@ import numpy as np
 from .ambient import Ambient, enter, leave, now, within
 from .errors import RuleError
 from .library import Library
-from .repetition import Draws, Repeated
+from .repetition import Draws, Repeated, known_to
 
 
 class Hold:
@@ -191,7 +191,7 @@ def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] 
     """
     if isinstance(function, Holding):
         return function
-    function = Repeated(function, Draws(all_generators=False))
+    function = Repeated(function, Draws(known_to(function), all_generators=False))
     return Holding(function, Hold(function.alone, leaves, aside))
 
 

@@ -319,8 +319,8 @@ class Library(LibraryShortcuts, ABC):
         """The context of an evaluation of f for its value alone, as finite differences need; None where there is none."""
         return None
 
-    def generators(self) -> Sequence[Generator]:
-        """The random generators of the engine from which f can draw unnoticed."""
+    def generators(self, given: Sequence[Any] = ()) -> Sequence[Generator]:
+        """The random generators of the engine from which f can draw unnoticed, and those among what a call is given."""
         return ()
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:

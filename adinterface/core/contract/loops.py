@@ -74,8 +74,7 @@ class Loops:
 def known(loop: str, library: Any, x: Any, number: Callable[[Any], T]) -> T:
     """`number(x)`, which decides a Python loop or branch.
 
-    Raises BackendError where x has no value, as the engine compiles or takes a batch of entries at once, and has no loops of
-    its own.
+    Raises BackendError where x has no value: the engine compiles, or takes a batch at once, and has no loops of its own.
     """
     try:
         return number(x)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -18,24 +20,52 @@ from .backend import Arrays, Aux, Backend, FlatFunction
 from .library import Generator
 from .registry import needed_libraries
 
+_EMPTY = CellType()
 #: Generators with their states.
 States = Sequence[tuple[Generator, Any]]
 
-_NUMPY = Generator(  # of any bit generator, as a value that compares by ==
-    lambda: pickle.dumps(np.random.get_state(legacy=False)),  # noqa: NPY002 - f may use the legacy generator
-    lambda state: np.random.set_state(pickle.loads(state)),  # noqa: NPY002
-)
+
+def _pickled(get: Callable[[], Any], put: Callable[[Any], Any]) -> Generator:
+    """Of states that are no values that compare by ==."""
+    return Generator(lambda: pickle.dumps(get()), lambda state: put(pickle.loads(state)))
 
 
-def of_engines() -> list[Generator]:
-    """The generators of the engines that a call has needed."""
-    return [generator for library in needed_libraries() for generator in library.generators()]
+_NUMPY = _pickled(lambda: np.random.get_state(legacy=False), np.random.set_state)  # noqa: NPY002 - f may use the legacy generator
+
+
+def of_engines(given: Sequence[Any] = ()) -> list[Generator]:
+    """The generators of the engines that a call has needed, and those of the engines' classes among the values of a call."""
+    return [generator for library in needed_libraries() for generator in library.generators(given)]
 
 
 def of_python() -> list[Generator]:
     """The generators of NumPy and of Python."""
     own = sys.modules.get("random")  # imported only if f's code has imported it: the import is slow
     return [_NUMPY] if own is None else [_NUMPY, Generator(own.getstate, own.setstate)]
+
+
+def of_values(values: Iterable[Any]) -> list[Generator]:
+    """The generators of NumPy and of Python among the values that a call is given."""
+    own = sys.modules.get("random")
+    found = []
+    for value in values:
+        if isinstance(value, np.random.Generator):
+            bits = value.bit_generator
+            found.append(_pickled(partial(getattr, bits, "state"), partial(setattr, bits, "state")))
+        elif isinstance(value, np.random.RandomState):
+            found.append(_pickled(value.get_state, value.set_state))
+        elif own is not None and isinstance(value, own.Random):
+            found.append(Generator(value.getstate, value.setstate))
+    return found
+
+
+def known_to(function: FlatFunction) -> list[Any]:
+    """What a function is given, and what f's own code names: its closure and its globals, but not those of functions inside."""
+    f = getattr(function, "f", None)
+    if not isinstance(f, FunctionType):
+        return [*function.given]
+    cells = [cell.cell_contents for cell in f.__closure__ or () if cell != _EMPTY]
+    return [*function.given, *cells, *[f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]]
 
 
 def states_of(generators: Sequence[Generator]) -> States:
@@ -60,19 +90,21 @@ class Draws:
 
     The first evaluation leaves the generators where f leaves them, later ones leave them where they are.
 
-    all_generators: also those of NumPy and of Python, whose states take some 40 us to read.
+    given: what the code reaches, generators perhaps. all_generators: also those of NumPy and of Python, whose states take some
+    40 us to read.
     """
 
-    __slots__ = ("_all", "states")
+    __slots__ = ("_all", "_given", "states")
 
-    def __init__(self, *, all_generators: bool = True):
-        self._all = all_generators
+    def __init__(self, given: Sequence[Any] = (), *, all_generators: bool = True):
+        self._given, self._all = given, all_generators
         #: The generators that the first evaluation has changed, as it found them; None before it.
         self.states: States | None = None
 
     def __call__(self, evaluate: Callable[..., Any], *args: Any) -> Any:
         if self.states is None:
-            self.states = states_of([*of_python(), *of_engines()] if self._all else of_engines())
+            found = [*of_values(self._given), *(of_python() if self._all else ()), *of_engines(self._given)]
+            self.states = states_of(found)
             result = evaluate(*args)
             self.states = [(generator, state) for generator, state in self.states if generator.get() != state]
             return result
@@ -89,7 +121,7 @@ class Repeated:
 
     def __init__(self, function: FlatFunction, draws: Draws | None = None):
         self._function: Any = function
-        self.draws: Draws = draws or Draws()
+        self.draws: Draws = draws or Draws(known_to(function))
         self.held: frozenset[int] = function.held
         self.given: Sequence[Any] = function.given
 
@@ -135,4 +167,4 @@ def _copy(backend: Backend, leaf: Any) -> Any:
     return leaf if not library.mutable or library.traced(leaf) else library.asarray(leaf, copy=True)
 
 
-__all__ = ["Draws", "Repeated", "States", "copies", "drawing_from", "of_engines", "of_python", "states_of"]
+__all__ = ["Draws", "Repeated", "States", "copies", "drawing_from", "known_to", "of_engines", "of_python", "states_of"]

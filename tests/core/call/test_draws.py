@@ -147,6 +147,39 @@ def test_an_f_that_draws_is_not_divided_among_workers(mode):
     np.testing.assert_allclose(matrix @ X, value)
 
 
+GENERATORS = {
+    "NumPy": (lambda: np.random.default_rng(0), lambda g: g.random()),
+    "NumPy, legacy": (lambda: np.random.RandomState(0), lambda g: g.random()),
+    "Python": (lambda: random.Random(0), lambda g: g.random()),
+    "torch": (lambda: torch.Generator().manual_seed(0), lambda g: torch.rand((), generator=g).item()),
+}
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(mode="forward"), AutoAutograd(mode="forward"), AutoFiniteDifferences()], ids=repr
+)
+def test_generators_that_f_is_given_or_captures_repeat_their_draws(kind, backend):
+    make, draw = GENERATORS[kind]
+    gradient(lambda x: x * x, AutoTorch(), 1.0)  # a call has needed torch
+    value, push = linearize(lambda x, *, g: draw(g) * x**2, backend, X, g=make())
+    np.testing.assert_allclose(push(X), 2 * value, rtol=1e-9)
+    value, push = linearize(lambda x, g: draw(g) * x**2, backend, X, Constant(make()))
+    np.testing.assert_allclose(push(X, None), 2 * value, rtol=1e-9)
+    captured = make()
+    value, push = linearize(lambda x: draw(captured) * x**2, backend, X)
+    np.testing.assert_allclose(push(X), 2 * value, rtol=1e-9)
+    expected = make()
+    draw(expected)
+    assert draw(captured) == draw(expected)  # as after one evaluation
+
+
+def test_a_generator_among_the_globals_of_f_repeats_its_draws():
+    value, push = linearize(lambda x: RNG.random() * x**2, AutoTorch(mode="forward"), X)
+    np.testing.assert_allclose(push(X), 2 * value)
+
+
 def test_differences_do_not_repeat_the_draws_of_numpy_and_say_that_f_is_noisy():
     with pytest.warns(PrecisionWarning, match="f is noisy"):
         gradient(lambda x: (x * np.random.normal(size=8)).sum(), AutoFiniteDifferences(), X)

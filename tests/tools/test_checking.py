@@ -128,7 +128,7 @@ def test_one_of_many_leaves_is_found_by_halving():
 
     check = check_gradient(f, AutoJax(), layers)
     assert [leaf.path for leaf in check.wrong] == ["args[0][37]"]
-    assert check.evaluations < 200
+    assert check.evaluations < 400  # each leaf alone would take some 1,300
 
 
 def test_a_leaf_of_little_weight_is_seen_alone():

@@ -36,6 +36,7 @@ from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .draws import generators
 from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED, precision
 from .private import in_dual_level, is_gradtracking, is_wrapped, is_zero, peek, temporarily_clear_interpreter_stack, unwrapped
+from .recording import in_graph
 
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 
@@ -69,8 +70,10 @@ class TorchLibrary(Library):
         return matrix
 
     def traced(self, x: Any) -> bool:
-        # While f is recorded, the tensors it was given require gradients without having a grad_fn.
-        return x.grad_fn is not None or ((here.depth > 0 or here.creates) and x.requires_grad) or is_wrapped(x)
+        # While f is recorded, the tensors it was given require gradients without having a grad_fn, in other threads as well.
+        return (
+            x.grad_fn is not None or (x.requires_grad and (here.depth > 0 or here.creates or in_graph((x,)))) or is_wrapped(x)
+        )
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
         # A tensor that a transform differentiates has its numbers inside; a batched one has no numbers.

@@ -284,6 +284,16 @@ def test_a_call_in_a_thread_that_f_starts_takes_a_parameter_of_its_module(mode):
     assert_numbers(found, 6 * module.weight)
 
 
+def test_a_map_that_is_made_in_a_thread_keeps_what_f_was_given_in_the_graph():
+    def second(x):
+        return pullback(lambda a, b: a * b, AutoTorch(), x, 0.5 * x).back(V)[1]  # V x
+
+    (expected,) = gradient(lambda x: (second(x) ** 2).sum(), AutoTorch(), X)
+    (found,) = gradient(lambda x: (in_thread(lambda: second(x)) ** 2).sum(), AutoTorch(), X)
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(found, 2 * V**2 * X)
+
+
 def test_another_thread_that_records_does_not_change_results():
     started, done = threading.Event(), threading.Event()
 

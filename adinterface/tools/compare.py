@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, overload
 
@@ -22,9 +24,9 @@ from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
 from .comparison import Comparison, Kinks, takes_differences, with_reference
 from .evidence import Look, between, settle
 from .facts import arguments_of, operation_of_name, parts_of
-from .leaves import named_leaves, taken_apart
+from .leaves import named_leaves, nearby, taken_apart
 from .measured import LeafDifference, Measured, label
-from .numbers import Array, distances, widened
+from .numbers import Array, distances, largest_of, widened
 from .probe import Direction, Probe
 
 #: Later calls are repeated until they have taken this long, at least once and at most so many times.
@@ -64,7 +66,8 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
     For each backend: the result; the largest difference from the reference, for each leaf with its path; the time of
     the first call and the median of later ones (at least one, for about 0.2 s); evaluations of f in the first call; peak
     memory of a call. Each backend is called three times or more, so f should be pure. A backend's error is
-    part of the report. Where `gradient` or `value_and_gradient` differ at a kink of f, the report says so.
+    part of the report. Where `gradient` or `value_and_gradient` differ at a kink of f, the report says so. A difference that
+    rounding explains is undecided: the results change as much if the arguments are a few roundings off.
 
     Peak memory is measured by `tracemalloc`: the allocations of Python and of NumPy, but not those of an engine's own C++ heap
     or on an accelerator.
@@ -90,7 +93,16 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
     report = with_reference(report, reference)
     compared = next(f for backend, f in functions if backend == reference.backend)
     report, kinks = _kinks(operation, report, compared, args, kwargs)
-    return with_reference(report, report[reference.backend], kinks) if kinks else report
+    report = with_reference(report, report[reference.backend], kinks) if kinks else report
+    differ = {reference.backend, *[m.backend for m, difference, _ in report.disagreements() if not difference.note]}
+    if len(differ) == 1 or report.note:
+        return report
+    known = [
+        replace(m, roundings=_roundings(operator, name, operation, f, m, args, kwargs)) if backend in differ else m
+        for m, (backend, f) in zip(report.backends, functions)
+    ]
+    report = replace(report, backends=tuple(known))
+    return with_reference(report, report[reference.backend], kinks)
 
 
 def _functions(
@@ -163,6 +175,27 @@ def _measure(
         return Measured(backend, error=error)
     median = float(np.median(later))
     return Measured(backend, result, None, leaves, first, median, first_evaluations, peak, estimated=estimated)
+
+
+def _roundings(
+    operator: Callable[..., Any],
+    name: str,
+    operation: type[Operation] | None,
+    f: Callable[..., Any],
+    measured: Measured,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> dict[str, float]:
+    """How much each leaf of a result changes if the arguments are a few roundings off."""
+    random, found = np.random.default_rng(0), dict.fromkeys(measured.leaves, 0.0)
+    with suppress(Exception), warnings.catch_warnings():  # f may refuse other points; then the difference stays in the report
+        warnings.simplefilter("ignore")  # they were shown
+        for _ in range(4):
+            near = tuple([nearby(arg, random) for arg in args])
+            for path, leaf in _leaves(name, operation, near, operator(f, measured.backend, *near, **kwargs)):
+                apart = distances(widened(leaf.library.to_numpy(leaf.value)), measured.leaves[path])
+                found[path] = max(found[path], largest_of(apart))
+    return found
 
 
 def _peak(call: Callable[[], Any]) -> int:

@@ -354,9 +354,10 @@ class _Search:
         if found.status == "undecided" and point.size > 1:
             for direction in (signs * np.where(point == 0, 1.0, np.abs(point) / scale), aligned):
                 other = self._examine({n: direction}, path, scale)
-                if other.status in ("right", "wrong"):
+                if other.status == "wrong" or (other.status == "right" and (direction is aligned or not other.loose)):
                     return other
-                found = min(found, other, key=lambda check: check.relative or math.inf)
+                if other.status != "right":
+                    found = min(found, other, key=lambda check: check.relative or math.inf)
         if found.status == "undecided" and 0 < found.relative <= WEAK and len(self.gradients) > 1:
             return replace(found, status="right", tolerance=WEAK * found.size, note="")
         return found

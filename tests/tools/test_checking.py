@@ -16,6 +16,7 @@ from backends_table import each_backend, each_engine
 from torch import nn
 
 from adinterface import (
+    AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
@@ -136,6 +137,22 @@ def test_a_prepared_call_is_checked_in_place_of_the_gradient(backend, operator):
     )
     check = check_gradient(f, backend, MODEL, z, square, power=2, gradient=other)
     assert [leaf.path for leaf in check.wrong] == ["args[0]['s']"]
+
+
+@each_engine
+@pytest.mark.parametrize("leaf", ["w1", "b0"])
+def test_half_of_a_leaf_more_is_not_right_in_any_dtype(backend, leaf):
+    """Nor by chance, in a direction in which the slope is small."""
+    for dtype in ("float16", "bfloat16") if backend != AutoAutograd() else ("float16",):
+        for seed in range(3):
+            f, args = RIGHT["a tanh network"].make(np.random.default_rng([seed, 51]), dtype)
+
+            def claimed(*args, f=f):
+                found = gradient(f, backend, *args)
+                return ({**found[0], leaf: (1.5 * found[0][leaf]).astype(found[0][leaf].dtype)}, *found[1:])
+
+            check = check_gradient(f, backend, *args, gradient=claimed, seed=seed)
+            assert not check, (dtype, seed, check)
 
 
 def test_any_function_may_give_the_gradient():

@@ -25,7 +25,6 @@ from .functions import FAULTS, RIGHT, Row
 from .models import MODELS
 from .rules import RIGHT_RULES, RULE_FAULTS
 
-
 #: Rows that half precision cannot hold, or whose linear algebra engines refuse in it.
 _NOT_HALF = ("complex", "conjugate", "ReLU layers", "1e12", "Cholesky", "eigenvalue", "an inverse")
 

@@ -22,12 +22,12 @@ from ..core.operators.operation import Operation
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
 from .comparison import Comparison, Kinks, takes_differences, with_reference
-from .evidence import Look, between, settle
+from .evidence import between, settle
 from .facts import arguments_of, operation_of_name, parts_of
 from .leaves import named_leaves, nearby, taken_apart
 from .measured import LeafDifference, Measured, label
 from .numbers import Array, distances, largest_of, widened
-from .probe import Direction, Probe
+from .probe import Probe, inner
 
 #: Later calls are repeated until they have taken this long, at least once and at most so many times.
 _SECONDS, _MOST_CALLS = 0.2, 20
@@ -312,19 +312,10 @@ def _at_kink(probe: Probe, path: str, mine: Array, other: Array, allowed: float)
         unit[place] = 1.0
         direction = {n: unit.reshape(mine.shape)}
         scale = float(abs(probe.points[n].ravel()[place])) or 1.0
-        known = settle(functools.partial(_look, probe, direction, {n: other}), scale * 1e-3, 0.0)
-        kink = known.kink
-        if kink is None or not (between(kink, kink.slope) and between(kink, _slope(mine, direction[n]))):
+        kink = settle(functools.partial(probe.look, direction, gradients={n: other}), scale * 1e-3, 0.0).kink
+        if kink is None or not (between(kink, kink.slope) and between(kink, inner(mine, direction[n]))):
             return False
     return True
-
-
-def _look(probe: Probe, direction: Direction, gradients: Mapping[int, Array], step: float) -> Look:
-    return probe.look(direction, step, gradients)
-
-
-def _slope(gradient: Array, direction: Array) -> float:
-    return float(np.real(np.conj(gradient) * direction).sum())
 
 
 __all__ = ["Comparison", "LeafDifference", "Measured", "compare"]

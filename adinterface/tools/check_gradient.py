@@ -20,7 +20,7 @@ import numpy as np
 from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
-from ..core.operators.gradient import gradient
+from ..core.operators import gradient as operators
 from .evidence import CAUTION, LOOSE, Evidence, Look, Outcome, between, chosen, confirmed
 from .leaves import named_leaves, nearby
 from .numbers import Array, largest_of, widened
@@ -169,6 +169,7 @@ def check_gradient(
     backend: AutoBackend,
     /,
     *args: Any,
+    gradient: Callable[..., Any] | None = None,
     seed: int = 0,
     directions: int = 3,
     rtol: float | None = None,
@@ -181,8 +182,10 @@ def check_gradient(
     is found by bisection. So the number of evaluations does not depend on the size of the model: a million parameters take 60
     to 150. f gets the arrays that the backend would give it.
 
-    f, backend, args, kwargs: as for `gradient`; to give f a keyword named `seed`, `directions` or `rtol`, wrap it.
+    f, backend, args, kwargs: as for `gradient`; to give f a keyword named as one of the following, wrap it.
 
+    gradient: what is checked in place of the backend's gradient, called as `gradient(*args, **kwargs)`: a prepared call of
+    `gradient` or `value_and_gradient`, or a function that returns a tuple with an entry for each argument, as `gradient` does.
     seed: of the random directions; the same seed gives the same directions.
     directions: how many directions move all leaves.
     rtol: the accepted difference of the two slopes, relative to their size; None takes eps^(3/5) of the coarsest dtype (4e-10
@@ -191,7 +194,7 @@ def check_gradient(
 
     Returns a `GradientCheck`, true if the gradient is right; it names each wrong leaf with both slopes. Where f has a
     kink (its slopes ahead and behind differ), any result between them counts as right.
-    Raises what `gradient` raises, and ValueError if `directions` is less than 1.
+    Raises what the gradient raises, ValueError if `directions` is less than 1, TypeError if `gradient` returns no such tuple.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, check_gradient
@@ -209,13 +212,27 @@ def check_gradient(
         evaluations += 1
         return f(*inner, **keywords)
 
+    claimed = (
+        functools.partial(operators.gradient, counted, backend) if gradient is None else functools.partial(_given, gradient)
+    )
     with recording() as record:
-        result = gradient(counted, backend, *args, **kwargs)
+        result = claimed(*args, **kwargs)
     estimated = {leaf.leaf: leaf.relative for accuracy in record.accuracies for leaf in accuracy.leaves}
     probe = Probe(counted, backend, args, kwargs)
-    whole, leaves = _Search(probe, _by_path(result), seed, rtol, estimated).run(directions)
+    whole, leaves = _Search(probe, claimed, _by_path(result), seed, rtol, estimated).run(directions)
     sizes = [point.size for point in probe.points]
     return GradientCheck(backend, tuple(whole), tuple(leaves), len(sizes), sum(sizes), evaluations, seed)
+
+
+def _given(gradient: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    result = gradient(*args, **kwargs)
+    found = getattr(result, "gradient", result)  # the second part of `value_and_gradient`
+    if not isinstance(found, tuple) or len(found) != len(args):
+        raise TypeError(
+            f"check_gradient: gradient=... must return a tuple with an entry for each argument of f ({len(args)} here), as "
+            f"`gradient` does; it returned {type(found).__name__}."
+        )
+    return found
 
 
 def _by_path(gradients: tuple[Any, ...]) -> dict[str, Array]:
@@ -227,10 +244,16 @@ class _Search:
     """For the leaves whose gradient differences contradict."""
 
     def __init__(
-        self, probe: Probe, gradients: Mapping[str, Array], seed: int, rtol: float | None, errors: Mapping[int, float]
+        self,
+        probe: Probe,
+        claimed: Callable[..., tuple[Any, ...]],
+        gradients: Mapping[str, Array],
+        seed: int,
+        rtol: float | None,
+        errors: Mapping[int, float],
     ):
         #: errors: of the leaves, as a backend of finite differences estimates them, relative to the largest number.
-        self.given, self.seed, self.errors = probe, seed, errors
+        self.given, self.claimed, self.seed, self.errors = probe, claimed, seed, errors
         #: How much the slopes may differ; and by how much at most they do where they are right.
         self.rtol = probe.epsilon**0.6 if rtol is None else rtol
         self.limit = max(min(0.1, probe.epsilon**0.2), self.rtol)
@@ -331,9 +354,10 @@ class _Search:
         if found.status == "undecided" and point.size > 1:
             for direction in (signs * np.where(point == 0, 1.0, np.abs(point) / scale), aligned):
                 other = self._examine({n: direction}, path, scale)
-                if other.status in ("right", "wrong"):
+                if other.status == "wrong" or (other.status == "right" and (direction is aligned or not other.loose)):
                     return other
-                found = min(found, other, key=lambda check: check.relative or math.inf)
+                if other.status != "right":
+                    found = min(found, other, key=lambda check: check.relative or math.inf)
         if found.status == "undecided" and 0 < found.relative <= WEAK and len(self.gradients) > 1:
             return replace(found, status="right", tolerance=WEAK * found.size, note="")
         return found
@@ -439,10 +463,7 @@ class _Search:
         given, random = self.given, np.random.default_rng([self.seed, 1])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they were shown
-            found = [
-                _by_path(gradient(given.f, given.auto, *[nearby(arg, random) for arg in given.args], **given.kwargs))
-                for _ in range(4)
-            ]
+            found = [_by_path(self.claimed(*[nearby(arg, random) for arg in given.args], **given.kwargs)) for _ in range(4)]
         return [{n: each[given.paths[n]] for n in self.gradients} for each in found]
 
     def _largest(self) -> float:

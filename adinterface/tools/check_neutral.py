@@ -26,11 +26,10 @@ from ..core.operators.pullback import pullback
 from ..core.tree import Constant, Leaf, LeafSpec, Static, flatten
 from .evidence import Outcome, decide
 from .measured import label
-from .numbers import distances, largest_of
+from .numbers import Array, distances, largest_of
 from .verdict import Verdict
 
 Status = Literal["runs", "fails", "differs"]
-Array = np.ndarray[Any, Any]
 
 #: What NumPy calls functions that the Array API standard has under another name.
 _STANDARD_NAMES = {

@@ -22,10 +22,9 @@ from ..rules.derived.engine import has_derivative, marked
 from ..rules.rule import Rule
 from .evidence import Evidence, Look, Outcome, confirmed, decide, look_at
 from .leaves import in_double_precision, named_leaves, nearby
-from .numbers import largest_of, widened
+from .numbers import Array, largest_of, widened
 from .verdict import Verdict
 
-Array = np.ndarray[Any, Any]
 #: What was looked at.
 Aspect = Literal["pullback", "pushforward", "adjoint", "linear", "again", "float32", "second order"]
 

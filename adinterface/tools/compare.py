@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -20,12 +22,12 @@ from ..core.operators.operation import Operation
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
 from .comparison import Comparison, Kinks, takes_differences, with_reference
-from .evidence import Look, between, settle
+from .evidence import between, settle
 from .facts import arguments_of, operation_of_name, parts_of
-from .leaves import named_leaves, taken_apart
+from .leaves import named_leaves, nearby, taken_apart
 from .measured import LeafDifference, Measured, label
-from .numbers import Array, distances, widened
-from .probe import Direction, Probe
+from .numbers import Array, distances, largest_of, widened
+from .probe import Probe, inner
 
 #: Later calls are repeated until they have taken this long, at least once and at most so many times.
 _SECONDS, _MOST_CALLS = 0.2, 20
@@ -64,7 +66,8 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
     For each backend: the result; the largest difference from the reference, for each leaf with its path; the time of
     the first call and the median of later ones (at least one, for about 0.2 s); evaluations of f in the first call; peak
     memory of a call. Each backend is called three times or more, so f should be pure. A backend's error is
-    part of the report. Where `gradient` or `value_and_gradient` differ at a kink of f, the report says so.
+    part of the report. Where `gradient` or `value_and_gradient` differ at a kink of f, the report says so. A difference that
+    rounding explains is undecided: the results change as much if the arguments are a few roundings off.
 
     Peak memory is measured by `tracemalloc`: the allocations of Python and of NumPy, but not those of an engine's own C++ heap
     or on an accelerator.
@@ -80,7 +83,8 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
     functions, args = _functions(operator, f, args)
     name = getattr(operator, "__name__", str(operator))
     operation = operation_of_name(name)
-    measured = tuple([_measure(operator, name, operation, f, backend, args, kwargs) for backend, f in functions])
+    call = _Call(operator, name, operation, args, kwargs)
+    measured = tuple([call.measured(f, backend) for backend, f in functions])
     working = [m for m in measured if m.error is None]
     reference = next((m for m in working if not takes_differences(m.backend)), working[0] if working else None)
     coarsest = _coarsest(args, kwargs, working) if working else "float64"
@@ -90,7 +94,16 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
     report = with_reference(report, reference)
     compared = next(f for backend, f in functions if backend == reference.backend)
     report, kinks = _kinks(operation, report, compared, args, kwargs)
-    return with_reference(report, report[reference.backend], kinks) if kinks else report
+    report = with_reference(report, report[reference.backend], kinks) if kinks else report
+    differ = {reference.backend, *[m.backend for m, difference, _ in report.disagreements() if not difference.note]}
+    if len(differ) == 1 or report.note:
+        return report
+    known = [
+        replace(m, roundings=call.roundings(f, m)) if backend in differ else m
+        for m, (backend, f) in zip(report.backends, functions)
+    ]
+    report = replace(report, backends=tuple(known))
+    return with_reference(report, report[reference.backend], kinks)
 
 
 def _functions(
@@ -124,45 +137,69 @@ def _checked(backends: Any) -> list[AutoBackend]:
     return chosen
 
 
-def _measure(
-    operator: Callable[..., Any],
-    name: str,
-    operation: type[Operation] | None,
-    f: Callable[..., Any],
-    backend: AutoBackend,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> Measured:
-    evaluations = 0
+@dataclass(frozen=True)
+class _Call:
+    """A call of an operator, but for f and the backend."""
 
-    @functools.wraps(f)
-    def counted(*inner: Any, **keywords: Any) -> Any:
-        nonlocal evaluations
-        evaluations += 1
-        return f(*inner, **keywords)
+    operator: Callable[..., Any]
+    name: str
+    operation: type[Operation] | None
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
 
-    def call() -> tuple[Any, dict[str, Any], float]:
-        start = time.perf_counter()
-        result = operator(counted, backend, *args, **kwargs)
-        numbers = {path: leaf.library.to_numpy(leaf.value) for path, leaf in _leaves(name, operation, args, result)}
-        return result, numbers, time.perf_counter() - start
+    def measured(self, f: Callable[..., Any], backend: AutoBackend) -> Measured:
+        evaluations = 0
 
-    try:
-        for part in (backend.outer, backend.inner) if isinstance(backend, SecondOrder) else (backend,):
-            find(part)  # so that importing the engine is not part of the first call
-        result, numbers, first = call()
-        first_evaluations = evaluations
-        leaves = {path: widened(array) for path, array in numbers.items()}
-        later = [call()[2]]
-        while sum(later) < _SECONDS and len(later) < _MOST_CALLS:
-            later.append(call()[2])
-        with recording() as record:
-            peak = _peak(call)
-        estimated = max([accuracy.relative for accuracy in record.accuracies], default=None)
-    except Exception as error:
-        return Measured(backend, error=error)
-    median = float(np.median(later))
-    return Measured(backend, result, None, leaves, first, median, first_evaluations, peak, estimated=estimated)
+        @functools.wraps(f)
+        def counted(*inner: Any, **keywords: Any) -> Any:
+            nonlocal evaluations
+            evaluations += 1
+            return f(*inner, **keywords)
+
+        def call() -> tuple[Any, dict[str, Array], float]:
+            start = time.perf_counter()
+            return *self.numbers(counted, backend, self.args), time.perf_counter() - start
+
+        try:
+            for part in (backend.outer, backend.inner) if isinstance(backend, SecondOrder) else (backend,):
+                find(part)  # so that importing the engine is not part of the first call
+            result, numbers, first = call()
+            first_evaluations = evaluations
+            leaves = {path: widened(array) for path, array in numbers.items()}
+            later = [call()[2]]
+            while sum(later) < _SECONDS and len(later) < _MOST_CALLS:
+                later.append(call()[2])
+            with recording() as record:
+                peak = _peak(call)
+            estimated = max([accuracy.relative for accuracy in record.accuracies], default=None)
+        except Exception as error:
+            return Measured(backend, error=error)
+        median = float(np.median(later))
+        return Measured(backend, result, None, leaves, first, median, first_evaluations, peak, estimated=estimated)
+
+    def numbers(self, f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...]) -> tuple[Any, dict[str, Array]]:
+        """A result, and its numbers by path, such as `gradient[0]['w']`; a map is applied once, in a random direction."""
+        result, numbers = self.operator(f, backend, *args, **self.kwargs), dict[str, Array]()
+        # An operator that is not this package's may return a named tuple.
+        own = getattr(result, "_fields", (self.name,)) if self.operation is None else tuple(parts_of(self.operation))
+        for path, part in zip(own, result if len(own) > 1 else (result,)):
+            if isinstance(part, Back):
+                part = part(_random_cotangent(result.value))
+            elif isinstance(part, Push):
+                part = part(*_filled(*taken_apart(args if self.operation is None else arguments_of(self.operation, args))))
+            numbers |= {where: leaf.library.to_numpy(leaf.value) for where, leaf in named_leaves(part, path)}
+        return result, numbers
+
+    def roundings(self, f: Callable[..., Any], measured: Measured) -> dict[str, float]:
+        """How much each leaf of a result changes if the arguments are a few roundings off."""
+        random, found = np.random.default_rng(0), dict.fromkeys(measured.leaves, 0.0)
+        with suppress(Exception), warnings.catch_warnings():  # f may refuse other points; then the difference stays
+            warnings.simplefilter("ignore")  # they were shown
+            for _ in range(4):
+                _, numbers = self.numbers(f, measured.backend, tuple([nearby(arg, random) for arg in self.args]))
+                for path, array in numbers.items():
+                    found[path] = max(found[path], largest_of(distances(widened(array), measured.leaves[path])))
+        return found
 
 
 def _peak(call: Callable[[], Any]) -> int:
@@ -179,22 +216,6 @@ def _peak(call: Callable[[], Any]) -> int:
     finally:
         if not running:
             tracemalloc.stop()
-
-
-def _leaves(name: str, operation: type[Operation] | None, args: tuple[Any, ...], result: Any) -> Iterator[tuple[str, Leaf]]:
-    """The numbers of a result by path, such as `gradient[0]['w']`; a map is applied once, in a random direction."""
-    for path, part in _parts(name, operation, result):
-        if isinstance(part, Back):
-            part = part(_random_cotangent(result.value))
-        elif isinstance(part, Push):
-            part = part(*_filled(*taken_apart(args if operation is None else arguments_of(operation, args))))
-        yield from named_leaves(part, path)
-
-
-def _parts(name: str, operation: type[Operation] | None, result: Any) -> list[tuple[str, Any]]:
-    """The results by name; of an operator that is not this package's the fields of a named tuple, if it returns one."""
-    names = getattr(result, "_fields", (name,)) if operation is None else tuple(parts_of(operation))
-    return list(zip(names, result if len(names) > 1 else (result,)))
 
 
 def _random_cotangent(value: Any) -> Any:
@@ -279,19 +300,10 @@ def _at_kink(probe: Probe, path: str, mine: Array, other: Array, allowed: float)
         unit[place] = 1.0
         direction = {n: unit.reshape(mine.shape)}
         scale = float(abs(probe.points[n].ravel()[place])) or 1.0
-        known = settle(functools.partial(_look, probe, direction, {n: other}), scale * 1e-3, 0.0)
-        kink = known.kink
-        if kink is None or not (between(kink, kink.slope) and between(kink, _slope(mine, direction[n]))):
+        kink = settle(functools.partial(probe.look, direction, gradients={n: other}), scale * 1e-3, 0.0).kink
+        if kink is None or not (between(kink, kink.slope) and between(kink, inner(mine, direction[n]))):
             return False
     return True
-
-
-def _look(probe: Probe, direction: Direction, gradients: Mapping[int, Array], step: float) -> Look:
-    return probe.look(direction, step, gradients)
-
-
-def _slope(gradient: Array, direction: Array) -> float:
-    return float(np.real(np.conj(gradient) * direction).sum())
 
 
 __all__ = ["Comparison", "LeafDifference", "Measured", "compare"]

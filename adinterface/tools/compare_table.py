@@ -52,7 +52,7 @@ def _row(measured: Measured, is_reference: bool) -> list[str]:
     elif worst is None:
         difference = ["-", "-", ""]
     else:
-        where = worst.path + " (kink)" * worst.kink if worst.absolute else ""
+        where = worst.path + (f" ({worst.mark})" if worst.mark else "") if worst.absolute else ""
         difference = [_brief(worst.absolute), _brief(worst.relative), where]
     times = [seconds(measured.first_seconds), seconds(measured.later_seconds)]
     return [measured.name, *difference, *times, str(measured.evaluations), number_of_bytes(measured.peak_bytes)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,17 +12,22 @@ from typing import Any
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences, SecondOrder
 from ..core.contract.library import epsilon
 from ..core.contract.registry import find
-from .evidence import CAUTION, decide
+from .evidence import CAUTION, Outcome, decide
 from .measured import LeafDifference, Measured
-from .numbers import Array, distances, largest_of
+from .numbers import distances, largest_of
+from .verdict import Verdict
 
 #: Where a backend may differ, since f has a kink there.
 Kinks = AbstractSet[tuple[AutoBackend, str]]
+_UNDECIDED = (
+    "undecided: results change as much if the arguments are a few roundings off. Compare at another point, or in float64; "
+    "check_gradient tells which gradient is right."
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Comparison:
-    """What `compare` found. Prints as a table, shows itself in a notebook, and plots.
+class Comparison(Verdict):
+    """What `compare` found. True if all backends agree. Prints as a table, shows itself in a notebook, and plots.
 
     operator: the operator's name.
     backends: what each backend did, in the order given.
@@ -45,6 +50,20 @@ class Comparison:
             if measured.backend == backend:
                 return measured
         raise KeyError(backend)
+
+    @property
+    def verdict(self) -> Outcome:
+        """`"right"` if the backends agree; `"undecided"` if rounding explains each difference, or f draws; else `"wrong"`."""
+        if self.agree():
+            return "right"
+        hidden = self.note or all(difference.undecided for _, difference, _ in self.disagreements())
+        return "undecided" if hidden and not any(m.error for m in self.backends) else "wrong"
+
+    @property
+    def advice(self) -> str:
+        """Why differences cannot be judged here, and what to do; empty if they can."""
+        unknown = any(difference.undecided for _, difference, _ in self.disagreements())
+        return self.note or _UNDECIDED * unknown
 
     def agree(self, *, rtol: float | None = None, atol: float | None = None) -> bool:
         """Whether no backend failed and every leaf of every backend is within tolerance of the reference.
@@ -106,12 +125,12 @@ class Comparison:
     def __repr__(self) -> str:
         from .compare_table import as_text  # here, because few programs print it
 
-        return as_text(self.operator, self.backends, self.reference) + (f"\n{self.note}" if self.note else "")
+        return f"{as_text(self.operator, self.backends, self.reference)}\n{self.advice}".rstrip("\n")
 
     def _repr_html_(self) -> str:
         from .compare_table import as_html
 
-        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
+        note = f"<p>{html.escape(self.advice)}</p>" if self.advice else ""
         return as_html(self.operator, self.backends, self.reference) + note
 
     def plot(self, figure: Any = None) -> Any:
@@ -129,23 +148,24 @@ def with_reference(report: Comparison, reference: Measured, kinks: Kinks = froze
     """The same measurements with the differences against one of them."""
     compared: list[Measured] = []
     for measured in report.backends:
-        apart = () if measured is reference or measured.error else tuple(_against(measured, reference.leaves, kinks))
+        apart = () if measured is reference or measured.error else tuple(_against(measured, reference, kinks))
         compared.append(replace(measured, differences=apart))
     chosen = next(new for new, old in zip(compared, report.backends) if old is reference)
     return replace(report, backends=tuple(compared), reference=chosen)
 
 
-def _against(measured: Measured, reference: Mapping[str, Array], kinks: Kinks) -> Iterator[LeafDifference]:
-    leaves = measured.leaves
-    for path in [*reference, *(path for path in leaves if path not in reference)]:
-        mine, other = leaves.get(path), reference.get(path)
+def _against(measured: Measured, reference: Measured, kinks: Kinks) -> Iterator[LeafDifference]:
+    for path in dict.fromkeys([*reference.leaves, *measured.leaves]):
+        mine, other = (each.leaves.get(path) for each in (measured, reference))
         if mine is None or other is None:
             note = "missing" if mine is None else "the reference has none"
         elif mine.shape != other.shape:
             note = f"shape {mine.shape}, the reference has {other.shape}"
         else:
             apart = largest_of(distances(mine, other))
-            yield LeafDifference(path, apart, largest_of(other), apart > 0 and (measured.backend, path) in kinks)
+            kink = apart > 0 and (measured.backend, path) in kinks
+            rounding = max([each.roundings.get(path, 0.0) for each in (measured, reference)])
+            yield LeafDifference(path, apart, largest_of(other), kink, rounding=rounding)
             continue
         yield LeafDifference(path, math.inf, 0.0 if other is None else largest_of(other), note=note)
 

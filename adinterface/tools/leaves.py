@@ -92,7 +92,7 @@ def _replaced(structure: Structure, arg: Any, leaves: Iterator[Any]) -> Any:
 def with_other_arrays(
     tree: Any, change: Callable[[Library, Any], Any], whole: Callable[[NodeType, Any], Any] | None = None
 ) -> Any:
-    """The tree with `change(library, array)` in place of each of its floating arrays, those in Constants included.
+    """The tree with `change(library, array)` in place of each of its floating leaves, those in Constants included.
 
     whole: makes another object of one through which f reaches its arrays; None does it array by array.
     """
@@ -100,7 +100,7 @@ def with_other_arrays(
         return Constant(with_other_arrays(tree.value, change, whole))
     handler = handler_of(tree, scan=False)
     if isinstance(handler, Library):
-        return change(handler, tree) if handler is not PYTHON and kind(handler.dtype(tree)) in ("real", "complex") else tree
+        return change(handler, tree) if kind(handler.dtype(tree)) in ("real", "complex") else tree
     if not isinstance(handler, NodeType):
         return tree
     if handler.held and whole is not None:
@@ -115,6 +115,8 @@ def in_double_precision(tree: Any, *, as_numpy: bool = False) -> Any:
 
     def change(library: Library, array: Any) -> Any:
         numbers = widened(library.to_numpy(array))
+        if library is PYTHON:
+            return array
         if as_numpy:
             return numbers
         wide = library.asarray(numbers, dtype=numbers.dtype.name, like=array)
@@ -128,7 +130,7 @@ def in_double_precision(tree: Any, *, as_numpy: bool = False) -> Any:
 
 
 def nearby(tree: Any, random: np.random.Generator) -> Any:
-    """The tree with each number of its arrays a few units in its last place off."""
+    """The tree with each of its floating numbers a few units in its last place off."""
 
     def change(library: Library, array: Any) -> Any:
         numbers, dtype = widened(library.to_numpy(array)), library.dtype(array)

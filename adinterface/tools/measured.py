@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ..core.contract.auto import AutoBackend
+from .evidence import decide
 from .numbers import Array
 
 
@@ -19,6 +20,7 @@ class LeafDifference:
     scale: the largest number of the reference's leaf.
     kink: f has a kink here (its slopes ahead and behind differ), and both answers lie between these slopes.
     note: why the leaf cannot be compared, if so (it is missing, or has another shape); the difference is then infinite.
+    rounding: how much the leaf changes if the arguments are a few roundings off; known where results differ.
     """
 
     path: str
@@ -26,6 +28,17 @@ class LeafDifference:
     scale: float
     kink: bool = False
     note: str = ""
+    rounding: float = 0.0
+
+    @property
+    def undecided(self) -> bool:
+        """Whether rounding explains the difference, so that either result may be right."""
+        return self.rounding > 0 and self.absolute > 0 and not self.note and decide(self.absolute, self.rounding) != "wrong"
+
+    @property
+    def mark(self) -> str:
+        """What there is to say of the difference: `kink`, `undecided`, or nothing."""
+        return "kink" if self.kink else "undecided" * self.undecided
 
     @property
     def relative(self) -> float:
@@ -35,7 +48,7 @@ class LeafDifference:
         return self.absolute / self.scale if self.scale else math.inf
 
     def __str__(self) -> str:
-        return self.note or f"{self.absolute:.1e} ({self.relative:.1e})".replace("0.0e+00", "0") + " kink" * self.kink
+        return self.note or f"{self.absolute:.1e} ({self.relative:.1e})".replace("0.0e+00", "0") + f" {self.mark}".rstrip()
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +62,7 @@ class Measured:
     peak_bytes: the most memory that was allocated at once during a call, as far as `tracemalloc` sees it.
     differences: for each leaf, against the reference.
     estimated: the largest error, relative to its leaf, that the engine estimates; None where it estimates none.
+    roundings: how much each leaf changes if the arguments are a few roundings off; empty unless results differ.
     """
 
     backend: AutoBackend
@@ -61,6 +75,7 @@ class Measured:
     peak_bytes: int = 0
     differences: tuple[LeafDifference, ...] = ()
     estimated: float | None = None
+    roundings: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adinterface import hvp, pushforward
+from adinterface.tools.evidence import decide
 
 from .case import Case
 from .trees import assert_close, floating, numbers_of
@@ -30,10 +31,11 @@ def combined(p: float, a: Vectors, q: float, b: Vectors) -> Vectors:
     return [p * x + q * y for x, y in zip(a, b)]
 
 
-def _assert_equal(got: float, wanted: float, size: float, case: Case, what: str, order: int | None = None) -> None:
+def _assert_equal(got: float, wanted: float, size: float, case: Case, what: str) -> None:
     """Two numbers that are sums of products of this size."""
-    allowed = 10 * case.rtol(order) * max(size, _floor(case))
-    assert abs(got - wanted) <= allowed, f"{what}: got {got!r}, wanted {wanted!r}, off by {abs(got - wanted):.3g}"
+    apart = abs(got - wanted)
+    wrong = decide(apart, 0.0, max(size, _floor(case)), 10 * case.rtol()) == "wrong"
+    assert not wrong, f"{what}: got {got!r}, wanted {wanted!r}, off by {apart:.3g}"
 
 
 # First order ---------------------------------------------------------------------------------------------------------

@@ -78,8 +78,8 @@ def disagreement(report: Comparison, *, rtol: float | None = None, atol: float |
         lines.extend(_leaf(report, path, [each for each in disagreements if each[1].path == path]))
     if len(paths) > _LEAVES:
         lines.append(f"  ... and {len(paths) - _LEAVES} more leaves")
-    if report.note:
-        lines.append(report.note)
+    if report.advice:
+        lines.append(report.advice)
     elif disagreements:
         lines.append(
             "If the engines are this accurate and no more, pass rtol=... or atol=...; check_gradient tells which is wrong."

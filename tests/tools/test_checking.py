@@ -1,6 +1,5 @@
 """`check_gradient`: right gradients pass, wrong ones are named, kinks are no failure, and few evaluations are taken."""
 
-import importlib
 import subprocess
 import sys
 import time
@@ -12,10 +11,12 @@ import pytest
 import torch
 from adinterface_studies.differences.exact import scalar
 from adinterface_studies.differences.problems import Doubles, problems
+from adinterface_studies.judge.functions import RIGHT
 from backends_table import each_backend, each_engine
 from torch import nn
 
 from adinterface import (
+    AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
@@ -24,6 +25,8 @@ from adinterface import (
     array_namespace,
     check_gradient,
     gradient,
+    prepare,
+    value_and_gradient,
 )
 from adinterface.tools import GradientCheck
 from adinterface.tools.evidence import Look, between, kink_among
@@ -96,17 +99,17 @@ def test_a_small_error_is_seen(dtype, excess):
     assert check_gradient(lambda x: jnp.exp(x).sum(), AutoJax(), x)
 
 
-def test_gradients_of_published_problems_are_right_and_small_errors_in_them_are_seen(monkeypatch):
+def test_gradients_of_published_problems_are_right_and_small_errors_in_them_are_seen():
     """Those with small numbers of the collection: none of the right ones fails, most of the slightly wrong ones do."""
     right = wrong = 0
-    module = importlib.import_module("adinterface.tools.check_gradient")
+    auto = AutoFiniteDifferences(method="complex")
     some = problems()[::6]
     for excess in (0.0, 1e-8):
-        monkeypatch.setattr(module, "gradient", lambda *args, e=excess: tuple([g * (1 + e) for g in gradient(*args)]))
         for problem in some:
             with np.errstate(all="ignore"):
                 f = lambda x, problem=problem: scalar(list(problem.f(list(x), Doubles)))
-                ok = check_gradient(f, AutoFiniteDifferences(method="complex"), np.array(problem.x)).ok
+                claimed = lambda x, f=f, e=excess: (gradient(f, auto, x)[0] * (1 + e),)
+                ok = check_gradient(f, auto, np.array(problem.x), gradient=claimed).ok
             right, wrong = right + (ok and not excess), wrong + (not ok and bool(excess))
     assert right == len(some)
     assert wrong > 0.6 * len(some)
@@ -116,6 +119,63 @@ def test_a_wrong_conjugate_is_seen():
     bad = corrupted(jnp.conj)
     check = check_gradient(lambda z: jnp.real(bad(z) * (1 + 2j)).sum(), AutoJax(), np.array([1 + 2j, 3 - 1j]))
     assert check.wrong
+
+
+@each_backend
+@pytest.mark.parametrize("operator", [gradient, value_and_gradient])
+def test_a_prepared_call_is_checked_in_place_of_the_gradient(backend, operator):
+    z, square = np.asarray(1 + 2j), Constant(np.array([1.0, 2.0]))
+
+    def f(model, z, square, power=2):
+        xp = array_namespace(square)
+        return loss(model, z) * xp.sum(square**power)
+
+    fast = prepare(operator, f, backend, MODEL, z, square, power=2)
+    assert check_gradient(f, backend, MODEL, z, square, power=2, gradient=fast)
+    other = prepare(
+        operator, lambda *args, power: f(*args, power=power) + 0.1 * args[0]["s"], backend, MODEL, z, square, power=2
+    )
+    check = check_gradient(f, backend, MODEL, z, square, power=2, gradient=other)
+    assert [leaf.path for leaf in check.wrong] == ["args[0]['s']"]
+
+
+@each_engine
+@pytest.mark.parametrize("leaf", ["w1", "b0"])
+def test_half_of_a_leaf_more_is_not_right_in_any_dtype(backend, leaf):
+    """Nor by chance, in a direction in which the slope is small."""
+    for dtype in ("float16", "bfloat16") if backend != AutoAutograd() else ("float16",):
+        for seed in range(3):
+            f, args = RIGHT["a tanh network"].make(np.random.default_rng([seed, 51]), dtype)
+
+            def claimed(*args, f=f):
+                found = gradient(f, backend, *args)
+                return ({**found[0], leaf: (1.5 * found[0][leaf]).astype(found[0][leaf].dtype)}, *found[1:])
+
+            check = check_gradient(f, backend, *args, gradient=claimed, seed=seed)
+            assert not check, (dtype, seed, check)
+
+
+def test_any_function_may_give_the_gradient():
+    def f(x, y):
+        return jnp.sum(x**3) * y
+
+    x, y = np.array([1.0, 2.0]), 3.0
+    assert check_gradient(f, AutoJax(), x, y, gradient=jax.grad(f, argnums=(0, 1)))
+    assert check_gradient(f, AutoJax(), x, y, gradient=lambda x, y: (2 * x**2 * y, np.sum(x**3))).verdict == "wrong"
+    assert check_gradient(f, AutoJax(), x, y, gradient=lambda x, y: (None, np.sum(x**3))).wrong[0].path == "args[0]"
+    with pytest.raises(TypeError) as error:
+        check_gradient(f, AutoJax(), x, y, gradient=jax.grad(f))
+    assert str(error.value) == (
+        "check_gradient: gradient=... must return a tuple with an entry for each argument of f (2 here), as `gradient` does; "
+        "it returned ArrayImpl."
+    )
+
+
+def test_a_null_slope_of_a_given_gradient_is_right():
+    """Its rounding is seen in the given function at points nearby."""
+    f, args = RIGHT["a bias before a norm layer"].make(np.random.default_rng(1), "float64")
+    check = check_gradient(f, AutoJax(), *args, gradient=prepare(gradient, f, AutoJax(), *args))
+    assert check, check
 
 
 @pytest.mark.sweep  # seconds of differences

@@ -104,6 +104,8 @@ def test_the_reference_may_be_finite_differences_and_may_be_changed():
 def test_a_wrong_leaf_is_named():
     report = compare(gradient, wrong_under_jax, [AutoTorch(), AutoJax(), AutoAutograd()], TREE)
     assert not report.agree()
+    assert report.verdict == "wrong"
+    assert not report.advice
     ((measured, difference, allowed),) = report.disagreements()
     assert (measured.backend, difference.path) == (AutoJax(), "gradient[0]['b']")
     assert (difference.absolute, difference.scale, difference.relative) == (12.0, 6.0, 2.0)
@@ -195,6 +197,54 @@ def test_a_kink_is_not_a_disagreement_but_a_wrong_answer_there_is():
     report = compare(gradient, g, [AutoTorch(), AutoJax()], at_kink)
     assert not report.agree()
     assert [d.kink for d in report[AutoJax()].differences] == [False, False]
+
+
+def logistic(x):
+    for _ in range(60):
+        x = 3.9 * x * (1 - x)
+    return x
+
+
+@pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")
+@pytest.mark.parametrize("x", [0.3, np.array(0.3), Constant], ids=["float", "array", "constant"])
+def test_a_difference_that_rounding_explains_is_undecided(x):
+    args = (np.array(1.0), Constant(np.array(0.3))) if x is Constant else (x,)
+
+    def f(x, start=0.0):
+        return logistic(x * start if start else x)
+
+    report = compare(gradient, f, [AutoTorch(), AutoFiniteDifferences()], *args)
+    assert report.verdict == "undecided"
+    assert not report
+    assert not report.agree()
+    (difference,) = report[AutoFiniteDifferences()].differences
+    assert difference.undecided
+    assert str(difference).endswith(" undecided")
+    for text in (str(report), report._repr_html_()):
+        assert "(undecided)" in text
+        assert "undecided: results change as much if the arguments are a few roundings off." in text
+    assert report.against(AutoFiniteDifferences()).verdict == "undecided"
+    with pytest.raises(AssertionError, match="are a few roundings off"):
+        report.raise_if_failed()
+
+
+def test_one_wrong_leaf_beside_an_undecided_one_is_wrong():
+    def f(t):
+        square = wrong_square if isinstance(t["b"], jax.Array) else lambda x: x * x
+        return logistic(t["a"]) * 1e-12 + square(t["b"])
+
+    report = compare(gradient, f, [AutoTorch(), AutoJax()], {"a": np.array(0.3), "b": np.array(2.0)})
+    assert report.verdict == "wrong"
+    assert [d.path for _, d, _ in report.disagreements()] == ["gradient[0]['b']"]
+    assert "undecided" not in str(report)
+
+
+def test_the_verdict_of_what_agrees_and_of_an_f_that_draws():
+    assert compare(gradient, loss, ALL, MODEL, X).verdict == "right"
+    random = np.random.default_rng(0)
+    report = compare(gradient, lambda x: x * random.random(), [AutoTorch(), AutoAutograd()], 2.0)
+    assert report.verdict == "undecided"
+    assert "fix its random numbers" in report.advice
 
 
 def test_what_cannot_be_compared_says_why():

@@ -11,8 +11,9 @@ import numpy as np
 from adinterface import Constant, array_namespace, rule
 
 Random = np.random.Generator
-#: From random numbers and a dtype to a function and its arguments.
-Maker = Callable[[Random, str], tuple[Callable[..., Any], tuple[Any, ...]]]
+#: From random numbers and a dtype to a function and its arguments; and the function that is prepared, if a prepared call is
+#: checked.
+Maker = Callable[[Random, str], tuple[Any, ...]]
 
 
 class Row(NamedTuple):
@@ -170,6 +171,17 @@ def _pendulum(xp: Any, x: Any) -> Any:
 _HILBERT = 1.0 / (np.arange(8)[:, None] + np.arange(8) + 1.0)
 _LINEAR = ("AutoTorch", "AutoAutograd")
 
+
+def _prepared(factor: float) -> Maker:
+    """A prepared call of another function: with this factor on a leaf."""
+
+    def make(random: Random, dtype: str) -> Any:
+        loss, args = _network(random, dtype)
+        return loss, args, _network_with(_times(factor), "w1")(random, dtype)[0]
+
+    return make
+
+
 RIGHT: dict[str, Row] = {
     "a tanh network": Row(_network),
     "a bias before a norm layer": Row(_norm_layer),
@@ -217,6 +229,7 @@ RIGHT: dict[str, Row] = {
     "a Lasso from zeros": Row(_lasso),
     "x log x": Row(_of(lambda xp, x: -xp.sum(x * xp.log(x)), lambda r: r.dirichlet(np.ones(5)))),
     "a loop": Row(_of(_pendulum, lambda r: r.standard_normal(2))),
+    "a tanh network, prepared": Row(_prepared(1)),
 }
 
 
@@ -307,6 +320,7 @@ FAULTS: dict[str, Row] = {
     **{f"a weight, {name}": Row(_network_with(change, "w1")) for name, change in CHANGES.items()},
     **{f"a bias, {name}": Row(_network_with(change, "b0")) for name, change in CHANGES.items()},
     "in forward mode only": Row(_forward, mode="forward"),
+    **{f"in the prepared call only, factor {factor}": Row(_prepared(factor)) for factor in (1.001, 1.5, 0, -1)},
     "one entry of 1e5": Row(_of_tainted(lambda xp, x: xp.sum(xp.sin(x)), _one_entry, lambda r: r.standard_normal(100_000))),
     "one leaf of 200": Row(_many),
     "a weak leaf, negated": Row(_weak),

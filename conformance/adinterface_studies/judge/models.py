@@ -1,4 +1,4 @@
-"""Rows of the study: models of PyTorch and of Equinox."""
+"""Rows of the study: models of PyTorch, of Equinox and of Flax."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import equinox as eqx
 import jax
 import numpy as np
 import torch
+from flax import linen, nnx
 from torch import nn
 
 from adinterface import Constant
@@ -54,6 +55,32 @@ def _equinox(random: Random, dtype: str) -> Any:
     return lambda model, x: jax.numpy.mean(jax.vmap(model)(x) ** 2), (model, Constant(x))
 
 
+class _Nnx(nnx.Module):
+    """With statistics, which f changes."""
+
+    def __init__(self, seed: int, dtype: str):
+        rngs = nnx.Rngs(seed)
+        self.one, self.two = nnx.Linear(3, 6, param_dtype=dtype, rngs=rngs), nnx.Linear(6, 1, param_dtype=dtype, rngs=rngs)
+        self.norm = nnx.BatchNorm(6, param_dtype=dtype, rngs=rngs)
+
+    def __call__(self, x: Any) -> Any:
+        return self.two(jax.numpy.tanh(self.norm(self.one(x))))
+
+
+def _nnx(random: Random, dtype: str) -> Any:
+    with jax.enable_x64(dtype == "float64"):
+        model = _Nnx(int(random.integers(1 << 30)), dtype)
+    return lambda model, x: jax.numpy.mean(model(x) ** 2), (model, Constant(random.standard_normal((8, 3)).astype(dtype)))
+
+
+def _linen(random: Random, dtype: str) -> Any:
+    model: Any = linen.Sequential([linen.Dense(8), linen.LayerNorm(), linen.gelu, linen.Dense(1)])
+    x = random.standard_normal((8, 3)).astype(dtype)
+    parameters = model.init(jax.random.key(int(random.integers(1 << 30))), np.zeros((1, 3), "float32"))
+    parameters = jax.tree.map(lambda leaf: np.asarray(leaf, dtype), parameters)
+    return lambda parameters, x: jax.numpy.mean(model.apply(parameters, x) ** 2), (parameters, Constant(x))
+
+
 _TORCH, _JAX = ("AutoTorch",), ("AutoJax",)
 
 MODELS: dict[str, Row] = {
@@ -72,4 +99,6 @@ MODELS: dict[str, Row] = {
     ),
     "nn.Embedding, tied": Row(_module(_Tied, (4, 2)), engines=_TORCH),
     "eqx.nn.MLP": Row(_equinox, engines=_JAX),
+    "nnx.BatchNorm": Row(_nnx, engines=_JAX),
+    "linen.LayerNorm": Row(_linen, engines=_JAX),
 }

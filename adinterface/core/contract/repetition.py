@@ -30,7 +30,10 @@ def _pickled(get: Callable[[], Any], put: Callable[[Any], Any]) -> Generator:
     return Generator(lambda: pickle.dumps(get()), lambda state: put(pickle.loads(state)))
 
 
-_NUMPY = _pickled(lambda: np.random.get_state(legacy=False), np.random.set_state)  # noqa: NPY002 - f may use the legacy generator
+_NUMPY = _pickled(  # `np.random` is imported late
+    lambda: np.random.get_state(legacy=False),  # noqa: NPY002 - f may use the legacy generator
+    lambda state: np.random.set_state(state),  # noqa: NPY002
+)
 
 
 def of_engines(given: Sequence[Any] = ()) -> list[Generator]:

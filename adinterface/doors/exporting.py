@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.call.call import Call
+from ..core.call.conversions import conversions_into_compiled
 from ..core.call.output import annotate
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import BackendError
@@ -106,16 +107,16 @@ class _Flat:
         self._refuse()
         self.paths: list[str] = []
         #: Which slots are inputs; the values of all others are fixed.
-        self.places = [n for n, slot in enumerate(self.plan.slots) if slot.library is not None]
+        self.places = [n for n, slot in enumerate(self.plan.layout.slots) if slot.library is not None]
         slots = iter(range(len(self.values)))
-        shown = [self._shown(place, f"args[{i}]", slots) for i, place in enumerate(self.plan.structures)]
-        keywords = {name: self._shown(place, name, slots) for name, place in self.plan.keywords.items()}
+        shown = [self._shown(place, f"args[{i}]", slots) for i, place in enumerate(self.plan.layout.structures)]
+        keywords = {name: self._shown(place, name, slots) for name, place in self.plan.layout.keywords.items()}
         self.arguments_shown = {"args": shown, "kwargs": keywords}
         self.outputs: list[dict[str, Any]] = []
         self.results_shown: Any = None
 
     def _refuse(self) -> None:
-        plan, name = self.plan, self.operation.name
+        plan, name, library = self.plan, self.operation.name, self.plan.conversions.library
         if plan.writes:
             raise BackendError(
                 f"{name} writes into its arguments here, which a file cannot do. Pass f parameters, not objects."
@@ -124,10 +125,10 @@ class _Flat:
             raise BackendError(
                 f"{name} returns a function, which a file cannot hold. Export pushforward, gradient or jacobian."
             )
-        for slot, value in zip(plan.slots, self.values):
-            if slot.library is None and plan.library.owns(value):
+        for slot, value in zip(plan.layout.slots, self.values):
+            if slot.library is None and library.owns(value):
                 raise BackendError(
-                    f"An argument has the dtype {plan.library.dtype(value)}, which a file would fix. Pass its data as "
+                    f"An argument has the dtype {library.dtype(value)}, which a file would fix. Pass its data as "
                     f"integers, and make the key of it in f."
                 )
             if slot.holder is not None:
@@ -139,12 +140,12 @@ class _Flat:
     def inputs(self) -> tuple[Any, ...]:
         """The leaves, and a direction for each differentiated one if the operator takes directions, as the engine's arrays."""
         plan = self.plan
-        active, carried = plan.compiled_passages(self.values, copy=False)
-        enters = {**dict(zip(plan.active, active)), **dict(zip(plan.carried, carried))}
-        arrays = [plan.library.asarray(enters[n](self.values[n], set())) for n in self.places]
+        active, carried = conversions_into_compiled(plan.backend, plan.layout, self.values, copy=False)
+        enters = {**dict(zip(plan.layout.active, active)), **dict(zip(plan.layout.carried, carried))}
+        arrays = [plan.conversions.library.asarray(enters[n](self.values[n], set())) for n in self.places]
         if self.directions is not None:
             self.call.enter()
-            arrays += [plan.library.asarray(x) for x in self.operation.tangents(self.call, self.directions)]
+            arrays += [plan.conversions.library.asarray(x) for x in self.operation.tangents(self.call, self.directions)]
         self._arrays = arrays
         return tuple(arrays)
 
@@ -152,7 +153,7 @@ class _Flat:
         """What the manifest says of the inputs, in order."""
         paths = [self.paths[n] for n in self.places]
         if self.directions is not None:
-            paths += [f"the direction of {self.paths[n]}" for n in self.plan.active]
+            paths += [f"the direction of {self.paths[n]}" for n in self.plan.layout.active]
         return [self._described(path, array) for path, array in zip(paths, self._arrays)]
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
@@ -161,10 +162,10 @@ class _Flat:
         for n, array in zip(self.places, arrays):
             values[n] = array
         remaining = iter(values)
-        args = tuple([rebuild(structure, remaining) for structure in plan.structures])
-        kwargs = {name: rebuild(structure, remaining) for name, structure in plan.keywords.items()}
+        args = tuple([rebuild(structure, remaining) for structure in plan.layout.structures])
+        kwargs = {name: rebuild(structure, remaining) for name, structure in plan.layout.keywords.items()}
         if self.directions is not None:
-            directions = plan.gradients(arrays[count:], values)
+            directions = plan.layout.gradients(arrays[count:], values)
             args = (args[0], directions[0], *args[1:]) if self.operation.directions == "second argument" else (args, directions)
         results = run(self.operation.kind, self.auto, self.f, args, kwargs)
         structure, leaves = apart(results)
@@ -176,7 +177,7 @@ class _Flat:
     # the manifest
 
     def _described(self, path: str, array: Any) -> dict[str, Any]:
-        library = self.plan.library
+        library = self.plan.conversions.library
         return {"path": path, "shape": list(library.shape(array)), "dtype": library.dtype(array)}
 
     def _shown(self, structure: Structure, path: str, slots: Iterator[int]) -> Any:
@@ -198,7 +199,7 @@ class _Flat:
             leaf = next(leaves)
             if leaf.library is PYTHON:
                 return {"fixed": repr(leaf.value)}
-            array = self.plan.library.asarray(leaf.value)
+            array = self.plan.conversions.library.asarray(leaf.value)
             outputs.append(array)
             self.outputs.append(self._described(path, array))
             return {"output": len(outputs) - 1}

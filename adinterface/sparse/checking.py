@@ -122,7 +122,7 @@ def _tolerance(operation: Derivative, call: Call) -> float:
 
 
 def _coarsest(call: Call) -> float:
-    return max([epsilon(dtype) for dtype in call.plan.dtypes])
+    return max([epsilon(dtype) for dtype in call.plan.layout.dtypes])
 
 
 def _measured(operation: Derivative, call: Call) -> float:

@@ -103,7 +103,7 @@ def _short(error: Exception) -> str:
 
 def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPattern:
     plan = call.plan
-    if plan.held:
+    if plan.layout.held:
         raise TypeError("the code of a module computes with its engine alone")
     known = True
 
@@ -117,15 +117,15 @@ def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPatter
 
     numbers = [plain(leaf, library_of(operation.backend, leaf)) for leaf in leaves]
     carried = []
-    for n in plan.carried:
-        value, library = call.values[n], plan.slots[n].library
+    for n in plan.layout.carried:
+        value, library = call.values[n], plan.layout.slots[n].library
         handler = handler_of(value, scan=False) if library is None else None
         if isinstance(handler, NodeType) and handler.held:  # it is one object with other numbers in another call
             raise TypeError("the code of a module computes with its engine alone")
         carried.append(value if library is None or library is PYTHON else plain(value, library))
 
     def f(active: Sequence[Any], others: Sequence[Any]) -> Any:
-        args, kwargs = plan.arguments(active, others)
+        args, kwargs = plan.layout.arguments(active, others)
         return call.f(*args, **kwargs)
 
     return traced_pattern(f, numbers, carried, second=operation.second, values=known)

@@ -80,7 +80,7 @@ class SparseOperation(Operation):
         return bound
 
     def _pattern_of(self, call: Call, leaves: Arrays, function: Function) -> ColouredPattern:
-        if any(kind(dtype) == "complex" for dtype in call.plan.dtypes):
+        if any(kind(dtype) == "complex" for dtype in call.plan.layout.dtypes):
             raise NotDifferentiableError(
                 f"{self.name}: AutoSparse takes real arguments, but one is complex. Pass its real and imaginary parts as two "
                 f"real arrays, or take the dense Jacobian without AutoSparse."
@@ -345,7 +345,7 @@ class SparseJacobian(SparseValueJacobian):
 
 def _assembled(call: Call, form: OutputStructure, matrices: list[list[Any]]) -> Any:
     """For each output the matrices of all arguments, in the structure of f's result."""
-    return build_gradient(form.structure, iter([call.plan.gradients(row, call.values) for row in matrices]))
+    return build_gradient(form.structure, iter([call.plan.layout.gradients(row, call.values) for row in matrices]))
 
 
 class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
@@ -396,8 +396,8 @@ class SparseHessian(SparseValueGradientHessian):
 
 
 def _square(call: Call, matrices: list[list[Any]]) -> Any:
-    rows = [call.plan.gradients(row, call.values)[0] for row in matrices]
-    return call.plan.gradients(rows, call.values)[0]
+    rows = [call.plan.layout.gradients(row, call.values)[0] for row in matrices]
+    return call.plan.layout.gradients(rows, call.values)[0]
 
 
 #: The sparse operation in the place of each.

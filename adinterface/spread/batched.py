@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import call
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from ..core.call.call import Call
+from ..core.call.layout import Layout
 from ..core.call.messages import require_function
 from ..core.call.output import Function
-from ..core.call.plan import Plan
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
 from ..core.contract.repetition import Draws
@@ -20,7 +20,7 @@ from ..core.operators.dispatch import operation_of, require_operator
 from ..core.operators.operation import Compiled, Compute, Operation, Results
 from ..core.operators.run import run
 from ..core.operators.typed import typed
-from .batched_call import BatchedCall, BatchedPlan, no_each
+from .batched_call import BatchedCall, BatchedLayout, batched_layout, no_each
 from .entries import for_each, with_axis
 
 if TYPE_CHECKING:
@@ -120,7 +120,6 @@ _SAME = ("name", "output", "result", "forms", "order", "of_complex", "takes", "d
 class Batched(Operation):
     """An operation applied to each entry of the axis."""
 
-    plan_type: ClassVar[type[Plan]] = BatchedPlan
     call_type: ClassVar[type[Call]] = BatchedCall
 
     def __init__(self, kind: BatchedKind, auto: AutoBackend):
@@ -147,12 +146,16 @@ class Batched(Operation):
     def backends(self) -> tuple[Backend, ...]:
         return self.inner.backends
 
-    def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
-        plan = super()._plan(args, kwargs)
-        assert isinstance(plan, BatchedPlan)
-        if plan.count is None and self.directions is None:
+    def marked(self, layout: Layout, values: Sequence[Any]) -> Layout:
+        batched = batched_layout(layout, values, self.backend)
+        if batched.count is None and self.directions is None:
             raise TypeError(no_each(self.name))
-        return plan
+        return batched
+
+    def shape(self, layout: Layout, values: Sequence[Any]) -> tuple[int, ...]:
+        assert isinstance(layout, BatchedLayout)
+        shape = super().shape(layout, values)
+        return shape[1:] if layout.each[layout.active[0]] else shape
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         return self.inner.arguments(args)
@@ -177,13 +180,13 @@ class Batched(Operation):
         operation = self.inner
 
         def entries(function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-            plan = function.plan
-            assert isinstance(plan, BatchedPlan)
-            active, carried = [plan.each[n] for n in plan.active], [plan.each[n] for n in plan.carried]
+            plan, layout = function.plan, function.plan.layout
+            assert isinstance(layout, BatchedLayout)
+            active, carried = [layout.each[n] for n in layout.active], [layout.each[n] for n in layout.carried]
             # An engine looks whether shared arrays are in a graph.
             passed = [
-                each or (k in plan.given and plan.slots[n].library is not None)
-                for k, (n, each) in enumerate(zip(plan.carried, carried))
+                each or (k in plan.given and layout.slots[n].library is not None)
+                for k, (n, each) in enumerate(zip(layout.carried, carried))
             ]
 
             def entry(*arrays: Any) -> Results:
@@ -195,7 +198,7 @@ class Batched(Operation):
 
             beside = [value for value, each in zip(function.carried, passed) if each]
             each = (*active, *[each for each, taken in zip(carried, passed) if taken], *[True] * len(tangents))
-            numbers = plan.inputs ** (2 if "hessian" in operation.forms else 1)
+            numbers = layout.inputs ** (2 if "hessian" in operation.forms else 1)
             return for_each(operation.backends, entry, (*leaves, *beside, *tangents), each, numbers, self.randomness)
 
         return entries

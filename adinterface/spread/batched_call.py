@@ -4,84 +4,77 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..core.call.call import Call
 from ..core.call.cotangents import NativeMatch, require_one_each
-from ..core.call.plan import Plan, holds
+from ..core.call.layout import Layout
 from ..core.contract.arrays import full_like, library_of, library_of_array
-from ..core.contract.backend import Arrays
+from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON
 from ..core.derive.basis import namespace_of, zero_entry
-from ..core.tree import DUPLICATED, EACH, Each, Leaf, Node, Structure, flatten_argument, is_promoted
+from ..core.tree import DUPLICATED, EACH, Each, Node, Slot, Structure
 
 _ANOTHER = "There is one axis; for another, call batched inside f."
 
 
-class BatchedPlan(Plan):
-    """A plan that records which slots have the leading axis."""
+@dataclass(frozen=True)
+class BatchedLayout(Layout):
+    """A layout that records which slots have the leading axis."""
 
-    def _see_markers(self, values: Sequence[Any]) -> None:
-        if any(holds(structure, DUPLICATED) for structure in (*self.structures, *self.keywords.values())):
-            raise TypeError(
-                "batched: Duplicated(...) has room for one gradient, not for one of each entry. Pass the model itself, or the "
-                "gradient of a mean over the entries with Duplicated."
-            )
-        self.duplicated: tuple[int, ...] = ()
-        #: For every slot, whether it has the axis; and the length of the axis, or None if no slot has it.
-        self.each: list[bool] = []
-        self.count: int | None = None
-        places = [*[(f"args[{i}]", structure) for i, structure in enumerate(self.structures)], *self.keywords.items()]
-        first = ""
-        for path, structure in places:
-            for place, marked in _marked(structure, path, False):
-                n = len(self.each)
-                shape = self._shape_of_stack(n, values[n], place) if marked else None
-                self.each.append(shape is not None)
-                if shape is None:
-                    continue
-                if not shape:
-                    raise TreeError(f"batched: {place} is 0-d and has no leading axis, so it cannot stand in Each(...).")
-                if self.count is None:
-                    self.count, first = shape[0], place
-                elif shape[0] != self.count:
-                    raise TreeError(
-                        f"batched: everything in Each(...) must have the same leading axis, but that of {place} has length "
-                        f"{shape[0]}, and that of {first} {self.count}."
-                    )
-        #: The count of numbers that one entry differentiates.
-        shapes = [
-            (slot.library.shape(value), each)
-            for slot, value, each in zip(self.slots, values, self.each)
-            if slot.differentiated and slot.library is not None
-        ]
-        self.inputs: int = sum(math.prod(shape[1:] if each else shape) for shape, each in shapes)
+    #: For every slot, whether it has the axis; and the length of the axis, or None if no slot has it.
+    each: tuple[bool, ...]
+    count: int | None
+    #: The count of numbers that one entry differentiates.
+    inputs: int
 
-    def _shape_of_stack(self, n: int, value: Any, path: str) -> tuple[int, ...] | None:
-        """The shape of a marked value; None for strings, functions and integers inside trees, which have no axis."""
-        slot = self.slots[n]
-        if slot.library is PYTHON:
-            raise TreeError(
-                f"batched: {path} is the {type(value).__name__} {value!r}, which has no leading axis. Make it an array with an "
-                f"entry for each, or leave it outside of Each(...), and it is shared."
-            )
-        if slot.library is not None:
-            return slot.library.shape(value)
-        library = self.backend.library
-        if library is not None and library.compiles_other and library.owns(value):  # random keys
-            return library.shape(value)
-        return None
 
-    def _flatten(self, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
-        if type(arg) is Each and type(arg.value) is not int and is_promoted(arg.value):  # as without the axis
-            self.promoted.append(i)
-            return Node(EACH, None, (flatten_argument(arg.value, leaves, f"args[{i}]"),), Each)
-        return super()._flatten(i, arg, leaves)
+def batched_layout(layout: Layout, values: Sequence[Any], backend: Backend) -> BatchedLayout:
+    """The layout with the axis. Raises TreeError for values in Each that have no axis, or axes of other lengths."""
+    if layout.holds(DUPLICATED):
+        raise TypeError(
+            "batched: Duplicated(...) has room for one gradient, not for one of each entry. Pass the model itself, or the "
+            "gradient of a mean over the entries with Duplicated."
+        )
+    shapes: list[tuple[int, ...] | None] = []
+    count, first = None, ""
+    for path, structure in layout.places():
+        for place, marked in _marked(structure, path, False):
+            n = len(shapes)
+            shape = _shape_of_stack(backend, layout.slots[n], values[n], place) if marked else None
+            shapes.append(shape)
+            if shape is None:
+                continue
+            if not shape:
+                raise TreeError(f"batched: {place} is 0-d and has no leading axis, so it cannot stand in Each(...).")
+            if count is None:
+                count, first = shape[0], place
+            elif shape[0] != count:
+                raise TreeError(
+                    f"batched: everything in Each(...) must have the same leading axis, but that of {place} has length "
+                    f"{shape[0]}, and that of {first} {count}."
+                )
+    slots = [(layout.slots[n].library, values[n], shapes[n]) for n in layout.active]
+    entries = [library.shape(value) if stack is None else stack[1:] for library, value, stack in slots if library is not None]
+    each = tuple([shape is not None for shape in shapes])
+    return BatchedLayout(**vars(layout), each=each, count=count, inputs=sum(map(math.prod, entries)))
 
-    def shape_of(self, n: int) -> tuple[int, ...]:
-        shape = super().shape_of(n)
-        return shape[1:] if self.each[n] else shape
+
+def _shape_of_stack(backend: Backend, slot: Slot, value: Any, path: str) -> tuple[int, ...] | None:
+    """The shape of a marked value; None for strings, functions and integers inside trees, which have no axis."""
+    if slot.library is PYTHON:
+        raise TreeError(
+            f"batched: {path} is the {type(value).__name__} {value!r}, which has no leading axis. Make it an array with an "
+            f"entry for each, or leave it outside of Each(...), and it is shared."
+        )
+    if slot.library is not None:
+        return slot.library.shape(value)
+    library = backend.library
+    if library is not None and library.compiles_other and library.owns(value):  # random keys
+        return library.shape(value)
+    return None
 
 
 def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str, bool]]:
@@ -129,14 +122,14 @@ def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: s
         raise TypeError(
             "batched: push.stacked has no place for a second axis next to that of the entries. Call push for each of the stack."
         )
-    plan = call.plan
-    assert isinstance(plan, BatchedPlan)
+    plan, layout = call.plan, call.plan.layout
+    assert isinstance(layout, BatchedLayout)
     backend = plan.backend
     require_one_each(plan, tangents)
-    entries = tuple([zero_entry(backend, x) if plan.each[n] else x for n, x in zip(plan.active, call.native)])
+    entries = tuple([zero_entry(backend, x) if layout.each[n] else x for n, x in zip(layout.active, call.native)])
     match = _BatchedMatch(backend, entries, "the tangent")
-    match.count = plan.count
-    for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
+    match.count = layout.count
+    for i, (structure, tangent) in enumerate(zip(layout.structures, tangents)):
         match.read(structure, tangent, name or f"tangents[{i}]")
     if match.count is None:
         raise TypeError(no_each(plan.operator))
@@ -160,15 +153,15 @@ class BatchedCall(Call):
     native_tangents = stacked_tangents
 
     def gradients(self, native: Sequence[Any]) -> tuple[Any, ...]:
-        return self.plan.gradients([self._gradient(k, gradient) for k, gradient in enumerate(native)], self.values)
+        return self.plan.layout.gradients([self._gradient(k, gradient) for k, gradient in enumerate(native)], self.values)
 
     def _gradient(self, k: int, gradient: Any) -> Any:
-        n = self.plan.active[k]
-        library: Any = self.plan.slots[n].library
+        n = self.plan.layout.active[k]
+        library: Any = self.plan.layout.slots[n].library
         if library is PYTHON:
             return self._in_form(self.present(gradient), library)
         like = self.values[n]
-        restored = library.restore(gradient, library_of_array(gradient), like, self.plan.dtypes[k], self.taken)
+        restored = library.restore(gradient, library_of_array(gradient), like, self.plan.layout.dtypes[k], self.taken)
         return self._in_form(restored, library)
 
 

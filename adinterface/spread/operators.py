@@ -30,7 +30,7 @@ from ..core.operators.run import run
 from ..core.operators.second_order import first_order
 from ..core.tree import CONSTANT, EACH, Constant, Node, Structure, apart, handler_of, rebuild
 from .batched import Batched, BatchedKind
-from .batched_call import BatchedPlan
+from .batched_call import BatchedLayout
 
 
 def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:
@@ -86,8 +86,8 @@ def _again(structure: Structure, values: Iterator[Any]) -> Any:
 def _arguments(plan: Plan, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments and keywords of a call, from the values of its slots."""
     remaining = iter(values)
-    args = tuple([_again(structure, remaining) for structure in plan.structures])
-    words = {name: _again(structure, remaining).value for name, structure in plan.keywords.items()}
+    args = tuple([_again(structure, remaining) for structure in plan.layout.structures])
+    words = {name: _again(structure, remaining).value for name, structure in plan.layout.keywords.items()}
     return args, words
 
 
@@ -144,7 +144,7 @@ class _InParts(ValueAndJacobianOperation):
         backend, plan = self.backend, function.plan
         if any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
             return None
-        values = dict(zip((*plan.active, *plan.carried), map(_sent, (*leaves, *function.carried))))
+        values = dict(zip((*plan.layout.active, *plan.layout.carried), map(_sent, (*leaves, *function.carried))))
         args, kwargs = _arguments(plan, [values[n] for n in range(len(values))])
         repeated = Repeated(function)
         with library_of(backend, leaves[0]).evaluation(leaves) or nullcontext():
@@ -195,20 +195,22 @@ class _SpreadBatched(Batched):
         That is so without entries, inside an outer derivative, and for a module with frozen parameters, whose zero gradients
         have no axis.
         """
-        plan = function.plan
-        assert isinstance(plan, BatchedPlan)
-        whole = not plan.count or any(library_of(self.backend, leaf).traced(leaf) for leaf in leaves)
-        return super().compute(function, leaves, tangents) if whole or any(map(_is_part_frozen, plan.structures)) else _NOTHING
+        layout = function.plan.layout
+        assert isinstance(layout, BatchedLayout)
+        whole = not layout.count or any(library_of(self.backend, leaf).traced(leaf) for leaf in leaves)
+        return (
+            super().compute(function, leaves, tangents) if whole or any(map(_is_part_frozen, layout.structures)) else _NOTHING
+        )
 
     def finish(self, call: Call, results: Results) -> Any:
         if results is not _NOTHING:
             return super().finish(call, results)
-        plan = call.plan
-        assert isinstance(plan, BatchedPlan)
-        assert plan.count is not None
+        plan, layout = call.plan, call.plan.layout
+        assert isinstance(layout, BatchedLayout)
+        assert layout.count is not None
         parts: list[tuple[Any, ...]] = []
-        for start, stop in _ranges(plan.count, self.backend.chunk_size):
-            values = [value[start:stop] if each else value for value, each in zip(call.values, plan.each)]
+        for start, stop in _ranges(layout.count, self.backend.chunk_size):
+            values = [value[start:stop] if each else value for value, each in zip(call.values, layout.each)]
             parts.append((self.kind, call.f, *_arguments(plan, values)))
         return _joined(_run_all(self.alone, self.executor, _entries, parts))
 

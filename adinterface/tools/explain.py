@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.call.messages import places_of
-from ..core.call.passages import Slot
 from ..core.call.plan import Plan
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
 from ..core.operators.dispatch import Kind, around_of, require_call
 from ..core.operators.run import run
-from ..spread.batched_call import BatchedPlan
+from ..core.tree import Slot
+from ..spread.batched_call import BatchedLayout
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _run(kind: Kind, f: Callable[..., Any], backend: AutoBackend, /, *args: Any,
 
 def _of_one_entry(plan: Plan, steps: Sequence[str]) -> tuple[str, ...]:
     """The steps, those of entries that are taken one after another once, if they are the same for each."""
-    count = plan.count if isinstance(plan, BatchedPlan) else None
+    count = plan.layout.count if isinstance(plan.layout, BatchedLayout) else None
     if not count or not steps or not steps[0].endswith("one after another"):
         return tuple(steps)
     first, *rest = steps
@@ -137,8 +137,8 @@ def _of_one_entry(plan: Plan, steps: Sequence[str]) -> tuple[str, ...]:
 
 
 def _reports(plan: Plan, values: Sequence[Any]) -> Iterator[LeafReport]:
-    dtypes = iter(plan.dtypes)
-    for place in places_of(plan.structures, zip(plan.slots, values)):
+    dtypes = iter(plan.layout.dtypes)
+    for place in places_of(plan.layout.structures, zip(plan.layout.slots, values)):
         if place.slot is None:
             yield LeafReport(place.path, place.value, False, place.note)
         else:
@@ -152,6 +152,7 @@ def _conversion(plan: Plan, path: str, slot: Slot, dtype: str) -> str:
         return f"f reaches it through the {slot.holder.__name__} that holds it"
     target = slot.library.name if library is None else library.name
     target = "numpy" if target == "python" else target
-    promoted = ", promoted from an integer" if path in [f"args[{i}]" for i in plan.promoted] else ""
-    stacked = isinstance(plan, BatchedPlan) and any(each for each, other in zip(plan.each, plan.slots) if other is slot)
+    promoted = ", promoted from an integer" if path in [f"args[{i}]" for i in plan.layout.promoted] else ""
+    each = plan.layout.each if isinstance(plan.layout, BatchedLayout) else ()
+    stacked = any(has_axis for has_axis, other in zip(each, plan.layout.slots) if other is slot)
     return f"reaches f as {target} {dtype}{promoted}{', entry by entry' if stacked else ''}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from ..core.tree import (
     Static,
     Structure,
     flatten,
-    flatten_argument,
     handler_of,
     holder_of,
 )
@@ -46,7 +46,7 @@ def taken_apart(args: Iterable[Any]) -> tuple[list[Structure], list[Leaf]]:
     structures: list[Structure] = []
     leaves: list[Leaf] = []
     for i, arg in enumerate(args):
-        structures.append(flatten_argument(arg, leaves, f"args[{i}]"))
+        structures.append(flatten(arg, leaves, partial("args[{}]".format, i), alone=True))
     return structures, leaves
 
 

@@ -51,17 +51,17 @@ class Call:
 
     def scope(self) -> AbstractContextManager[Any]:
         """The context in which the call is evaluated: see `Plan.scope`."""
-        scope = None if self.plan.scope is None else self.plan.scope()
+        scope = None if self.plan.conversions.scope is None else self.plan.conversions.scope()
         return nullcontext() if scope is None else scope
 
     def enter(self) -> Arrays:
         """The active leaves as the engine's arrays (or unconverted, if the engine takes any library)."""
-        self.native = self.plan.enter(self.values, self.taken)
+        self.native = self.plan.conversions.enter(self.values, self.taken)
         return self.native
 
     def enter_carried(self) -> Sequence[Any]:
         """The carried values of f, in the order of their slots."""
-        return self.plan.enter_carried(self.values, self.taken)
+        return self.plan.conversions.enter_carried(self.values, self.taken)
 
     def take(self, array: Any) -> None:
         """Record that results must not overlap this array."""
@@ -77,13 +77,13 @@ class Call:
         """The engine's gradients as a tuple of trees, with each leaf's type, dtype and device."""
         plan, taken = self.plan, self.taken
         results: Sequence[Any] = native
-        if plan.leave is not None:
-            at_once = None if plan.leave_all is None else plan.leave_all(native, taken)
-            results = self._one_by_one(plan.leave, native) if at_once is None else at_once
+        if plan.conversions.leave is not None:
+            at_once = None if plan.conversions.leave_all is None else plan.conversions.leave_all(native, taken)
+            results = self._one_by_one(plan.conversions.leave, native) if at_once is None else at_once
         if self.form is not None:
-            libraries = [plan.slots[n].library for n in plan.active]
+            libraries = [plan.layout.slots[n].library for n in plan.layout.active]
             results = [self._in_form(result, library) for result, library in zip(results, libraries)]
-        return tuple(results) if plan.bare else plan.gradients(results, self.values)
+        return tuple(results) if plan.layout.single else plan.layout.gradients(results, self.values)
 
     def _one_by_one(self, leave: Sequence[Leave], native: Sequence[Any]) -> Sequence[Any]:
         results = [*map(call, leave, native, repeat(self.taken))]
@@ -93,40 +93,42 @@ class Call:
 
     def restore(self, active: int, gradient: Any) -> Any:
         """One of the engine's gradients as an array like its leaf; works for any array."""
-        n = self.plan.active[active]
-        library: Any = self.plan.slots[n].library
-        return library.restore(gradient, library_of_array(gradient), self.values[n], self.plan.dtypes[active], self.taken)
+        n = self.plan.layout.active[active]
+        library: Any = self.plan.layout.slots[n].library
+        return library.restore(
+            gradient, library_of_array(gradient), self.values[n], self.plan.layout.dtypes[active], self.taken
+        )
 
     def blocks(self, native: Sequence[Any]) -> tuple[Any, ...]:
         """A tuple of trees, as `gradients`, whose arrays may have other shapes than the leaves; a number becomes an array."""
-        return self.plan.gradients([self.present(block) for block in native], self.values)
+        return self.plan.layout.gradients([self.present(block) for block in native], self.values)
 
     def square(self, rows: Sequence[Sequence[Any]]) -> Any:
         """The first argument's tree of trees of its own structure, from one row of arrays for each of its leaves."""
-        return self.plan.gradients([self.blocks(row)[0] for row in rows], self.values)[0]
+        return self.plan.layout.gradients([self.blocks(row)[0] for row in rows], self.values)[0]
 
     def present(self, result: Any) -> Any:
         """A result that has no leaf's shape, in the library of the first differentiated array."""
         plan = self.plan
-        if plan.present is not None:
-            presented = plan.present(result, self.taken)
+        if plan.conversions.present is not None:
+            presented = plan.conversions.present(result, self.taken)
             if presented is not None:
-                return self._in_form(presented, plan.result_library)
+                return self._in_form(presented, plan.conversions.result_library)
         source = library_of_array(result)
         if source.compiles_other and kind(source.dtype(result)) == "other":
             return result  # other libraries cannot represent it
-        if plan.python_result and source.shape(result) == () and not source.traced(result):
+        if plan.conversions.python_result and source.shape(result) == () and not source.traced(result):
             number: Any = source.to_numpy(result)
             return float(number) if type(number) is np.float64 else number.item()  # `item` takes ten times as long
-        target = plan.result_library
+        target = plan.conversions.result_library
         if target is not source and target.name == source.name:
             target = source
         presented = target.restore(result, source, None, source.dtype(result), self.taken)
-        if plan.stand_in is not None:
-            return plan.stand_in(presented)
+        if plan.conversions.stand_in is not None:
+            return plan.conversions.stand_in(presented)
         if isinstance(presented, np.generic):
             return np.asarray(presented)
-        return self._in_form(presented, plan.result_library)
+        return self._in_form(presented, plan.conversions.result_library)
 
     def _in_form(self, result: Any, wanted: Any) -> Any:
         """A result as the calling NumPy code takes arrays, if the arguments were NumPy arrays or Python numbers."""
@@ -147,7 +149,7 @@ class Call:
                     return
 
     def _places(self) -> Iterator[Place]:
-        return places_of(self.plan.structures, zip(self.plan.slots, self.values))
+        return places_of(self.plan.layout.structures, zip(self.plan.layout.slots, self.values))
 
     def warn_disconnected(self) -> None:
         warn_disconnected(self.plan.operator)

@@ -32,10 +32,10 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
     if values is not None:
         native = tuple(map(match.converted, call.native, values))
     else:
-        for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
+        for i, (structure, tangent) in enumerate(zip(plan.layout.structures, tangents)):
             match.read(structure, tangent, name or f"tangents[{i}]")
         native = match.finish()
-    if plan.library.mutable:
+    if plan.conversions.library.mutable:
         for tangent in native:
             call.take(tangent)
     return native
@@ -43,9 +43,9 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
 
 def require_one_each(plan: Plan, tangents: Sequence[Any]) -> None:
     """Check that there are as many tangents as arguments."""
-    if len(tangents) != len(plan.structures):
+    if len(tangents) != len(plan.layout.structures):
         raise TreeError(
-            f"{plan.operator}: there are {len(plan.structures)} arguments, so there must be as many tangents, "
+            f"{plan.operator}: there are {len(plan.layout.structures)} arguments, so there must be as many tangents, "
             f"not {len(tangents)}; None is the tangent of a Constant."
         )
 

@@ -11,8 +11,7 @@ from ..contract.backend import Accuracy
 from ..contract.errors import DisconnectedWarning, PrecisionWarning, levels_to_the_user
 from ..contract.library import PYTHON, Library, kind
 from ..contract.record import tell_doubt
-from ..tree import Constant, Given, Holder, Node, Structure, count_leaves, handler_of, stood_for
-from .passages import Slot
+from ..tree import Constant, Given, Holder, Node, Slot, Structure, count_leaves, handler_of, stood_for
 
 
 class Place(NamedTuple):

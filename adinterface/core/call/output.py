@@ -69,15 +69,15 @@ class Function:
         self.f: Callable[..., Any] = f
         self.carried: Sequence[Any] = carried
         self.output = output
-        self.held: frozenset[int] = plan.held
-        self.fresh: bool = plan.fresh
+        self.held: frozenset[int] = plan.layout.held
+        self.fresh: bool = plan.conversions.fresh
         #: Whether to record for f which 0-d arguments are arrays and which are Python numbers, or what was in a Constant.
-        numbers = plan.of_python and getattr(f, "asks_for_python_numbers", None) is True
-        self.tells: bool = bool(plan.of_no_axes or numbers or plan.constants)
+        numbers = plan.layout.kinds.numbers and getattr(f, "asks_for_python_numbers", None) is True
+        self.tells: bool = bool(plan.layout.kinds.arrays or numbers or plan.layout.kinds.constants)
         #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
-        self.unmarked: bool = type(plan.library).traced is Library.traced
+        self.unmarked: bool = type(plan.conversions.library).traced is Library.traced
         #: Whether only arrays in the library of f's arrays may be differentiated.
-        library = plan.library
+        library = plan.conversions.library
         self.is_output: Callable[[Any], bool] = library.is_floating if output == "tree" else library.is_real_scalar
 
     @property
@@ -103,31 +103,31 @@ class Function:
 
     def shipped(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
         """f itself with its arguments, for a worker process; `taken_apart` makes outputs and aux of its value."""
-        if self.plan.bare:
+        if self.plan.layout.single:
             return self.f, active, {}
         both = self._told_apart(active)
-        args, kwargs = self.plan.arguments(active, both[len(active) :])
-        if not self.plan.constants:
+        args, kwargs = self.plan.layout.arguments(active, both[len(active) :])
+        if not self.plan.layout.kinds.constants:
             return self.f, args, kwargs
-        constants = {id(both[n]) for n in self.plan.constants}
+        constants = {id(both[n]) for n in self.plan.layout.kinds.constants}
         places = [n for n, leaf in enumerate(apart((args, kwargs))[1]) if id(leaf.value) in constants]
         return partial(_marking, self.f, places), args, kwargs
 
     def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
         plan = self.plan
         state = now()
-        if state.form is not None or state.constants or (self.unmarked and plan.library not in state.evaluating):
-            evaluating = (*state.evaluating, plan.library) if self.unmarked else state.evaluating
+        if state.form is not None or state.constants or (self.unmarked and plan.conversions.library not in state.evaluating):
+            evaluating = (*state.evaluating, plan.conversions.library) if self.unmarked else state.evaluating
             # f's own code runs without the form and the Constants of the calling code.
             with within(state._replace(form=None, constants=(), evaluating=evaluating)):
                 return self(*active)
         try:
             if self.tells:
                 result = self._told(active)
-            elif plan.bare:
+            elif plan.layout.single:
                 result = self.f(*active)
             else:
-                args, kwargs = plan.arguments(active, self.carried)
+                args, kwargs = plan.layout.arguments(active, self.carried)
                 result = self.f(*args, **kwargs)
         except Exception as error:  # raised again, unchanged
             require_function(plan.operator, self.f)
@@ -138,16 +138,17 @@ class Function:
     def _told(self, active: Sequence[Any]) -> Any:
         """Record for f which of its arguments are 0-d arrays, which are Python numbers, and what was in a Constant."""
         plan, both = self.plan, self._told_apart(active)
-        args, kwargs = plan.arguments(active, both[len(active) :])
+        args, kwargs = plan.layout.arguments(active, both[len(active) :])
         arrays, python_numbers, constants = [
-            [both[n] for n in places] for places in (plan.of_no_axes, plan.of_python, plan.constants)
+            [both[n] for n in places]
+            for places in (plan.layout.kinds.arrays, plan.layout.kinds.numbers, plan.layout.kinds.constants)
         ]
         with within(now()._replace(arrays=arrays, python_numbers=python_numbers, constants=constants)):
             return self.f(*args, **kwargs)
 
     def _told_apart(self, active: Sequence[Any]) -> list[Any]:
         """The values of all slots, in which nothing in a Constant inside an argument is the same object as another leaf."""
-        both, constants = [*active, *self.carried], self.plan.constants
+        both, constants = [*active, *self.carried], self.plan.layout.kinds.constants
         others = {id(value) for n, value in enumerate(both) if n not in constants} if constants else ()
         for n in constants:
             if id(both[n]) in others:
@@ -157,7 +158,7 @@ class Function:
 
     def taken_apart(self, result: Any) -> tuple[Arrays, Aux]:
         """f's value as outputs and aux."""
-        library, cls = self.plan.library, type(result)
+        library, cls = self.plan.conversions.library, type(result)
         if cls in library.scalars or (HANDLERS.get(cls) is library and self.is_output(result)):
             return (result,), ALONE
         return split(self.plan, self.output, result)
@@ -193,10 +194,10 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         else:
             structure = flatten(rest, leaves, lambda: "the result of f")
             leaves[1:] = [Leaf(leaf.value, leaf.library, None, False) for leaf in leaves[1:]]
-    if plan.library.compiles_other:
+    if plan.conversions.library.compiles_other:
         others = iter(leaves)
         leaves = []
-        structure = _carrying(structure, others, leaves, plan.library)
+        structure = _carrying(structure, others, leaves, plan.conversions.library)
     places = tuple(["output" if leaf.differentiated else leaf.value if leaf.library is PYTHON else "aux" for leaf in leaves])
     outputs = tuple([_native(plan, leaf) for leaf, place in zip(leaves, places) if place == "output"])
     if structure is DIFFERENTIATED:
@@ -303,7 +304,7 @@ def annotate(plan: Plan, error: Exception) -> None:
     promoted = [
         f"argument {i} was an integer, so it was promoted to a float and differentiated; if f needs an integer there (an "
         f"axis, an index, labels), wrap it in Constant(...)"
-        for i in plan.promoted
+        for i in plan.layout.promoted
     ]
     known = getattr(error, "__notes__", [])
     for note in (plan.backend.note(error), *promoted):

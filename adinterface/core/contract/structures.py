@@ -253,6 +253,20 @@ class Leaf:
     differentiated: bool
 
 
+class Slot(NamedTuple):
+    """The place of a leaf, or of a static value, in the arguments of a plan. It keeps no value alive."""
+
+    #: None for a static value.
+    library: Library | None
+    #: Of a static value: that of an array without numbers, such as strings, which compiled code contains; otherwise empty.
+    dtype: str
+    differentiated: bool
+    #: The class of the object that holds the leaf for f, if there is one.
+    holder: type | None
+    #: Why a static value has no gradient.
+    reason: str = ""
+
+
 def count_leaves(structure: Structure) -> int:
     """How many numeric leaves a structure has."""
     return structure.fold(lambda place: int(type(place) is LeafSpec), lambda node, counts: sum(counts))

@@ -24,7 +24,7 @@ def evaluate(
     if record is not None:
         record.calls.append((plan, values))
     try:
-        with (None if plan.scope is None else plan.scope()) or _NO_SCOPE:
+        with (None if plan.conversions.scope is None else plan.conversions.scope()) or _NO_SCOPE:
             call = operation.call_type(plan, values, f)
             leaves = call.enter()
             tangents = () if directions is None else operation.tangents(call, directions)

@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from ..call.call import Call
+from ..call.layout import Layout, lay_out
 from ..call.output import Function, OutputKind
-from ..call.plan import Plan, Plans
+from ..call.plan import Plan, Plans, plan
 from ..contract.auto import AutoBackend, SecondOrder
 from ..contract.backend import Arrays, Aux, Backend
 from ..tree import build_gradient
 from .dense import warn_if_wasteful
+from .requirements import require_leaves, require_markers, require_number, require_one, require_real
 from .second_order import carrier, first_order, second_order
 
 #: The result of `compute`: tuples and lists of native arrays and `Aux`, with the engine's maps if the operator returns one.
@@ -64,8 +66,7 @@ class Operation(ABC):
     outlives: ClassVar[bool] = False
     #: The operation that also returns f's value, for an f that changes its arguments; None: such an f is refused.
     following: ClassVar[type[Operation] | None] = None
-    #: The classes of the plan and of the call.
-    plan_type: ClassVar[type[Plan]] = Plan
+    #: The class of a call.
     call_type: ClassVar[type[Call]] = Call
     #: Whether it is a first-order reverse derivative, which an engine can compile.
     compiles_function: ClassVar[bool] = False
@@ -103,20 +104,29 @@ class Operation(ABC):
         """All backends whose options hold for a call."""
         return (self.backend,)
 
-    def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
-        plan = self.plan_type(self.name, self.backend, args, kwargs, copy=self.outlives, backends=self.backends)
-        if plan.duplicated and not self.stores:
-            raise TypeError(
-                f"{self.name}: Duplicated(...) has room for a gradient, which gradient and value_and_gradient store in it; "
-                f"{self.name} has none. Pass the model itself."
-            )
+    def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any]]:
+        layout, values = lay_out(args, kwargs)
+        require_leaves(self.name, layout, values)
+        layout = self.marked(layout, values)
+        if self.takes != "arguments":
+            require_one(self.name, layout)
         if self.takes == "one number":
-            plan.require_number()
-        elif self.takes == "one argument":
-            plan.require_one()
-        if self.order == 2 and not self.of_complex:
-            plan.require_real()
-        return plan
+            require_number(self.name, layout, self.shape(layout, values))
+        elif self.order == 2 and not self.of_complex:
+            require_real(self.name, layout)
+        return plan(self.name, self.backend, layout, args, values, copy=self.outlives, backends=self.backends), values
+
+    def marked(self, layout: Layout, values: Sequence[Any]) -> Layout:
+        """The layout, after a check of the markers in it, other than Constant."""
+        require_markers(self.name, layout, stores=self.stores)
+        return layout
+
+    def shape(self, layout: Layout, values: Sequence[Any]) -> tuple[int, ...]:
+        """The shape of the first differentiated leaf, as f gets it."""
+        n = layout.active[0]
+        library: Any = layout.slots[n].library
+        shape: tuple[int, ...] = library.shape(values[n])
+        return shape
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         """The arguments of f, and their tangents if there are any, from the operator's arguments after the backend."""

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..call.messages import require_function
 from ..call.plan import Plan
-from ..call.signature import Signature
 from ..contract import late
 from ..contract.auto import AutoBackend
 from ..contract.cache import Cache
 from ..contract.nodes import Unkeyed
 from ..contract.tracing import door, tracing, untraced
-from ..tree import Duplicated
+from ..tree import Duplicated, Signature
 from .dispatch import Kind, around_of, operation_of, require_operator
 from .evaluate import specialized
 from .operation import Operation
@@ -65,7 +64,7 @@ def prepare(
     if prepared._operation.stores:
         args = tuple([arg.value if type(arg) is Duplicated else arg for arg in args])
     plan, values, signature = prepared._operation.plans.find(args, kwargs)
-    if not plan.held and signature is not None:  # it would keep a module alive; and a nested tensor has no shape
+    if not plan.layout.held and signature is not None:  # it would keep a module alive; and a nested tensor has no shape
         prepared._example = late.Example(example_args, kwargs)
     if not plan.stateful:
         prepared._specialization(plan, values, signature)  # the engine compiles at the first call
@@ -159,7 +158,7 @@ class Prepared:
         if signature is None:
             return Specialization(self._operation, self._f, plan)
         key: Any = signature.key
-        static = (*signature.static, *plan.inert) if self._keys_static else ()
+        static = (*signature.static_slots, *plan.layout.without_numbers) if self._keys_static else ()
         last = self._last  # once: another thread may set it meanwhile
         if not static and last is not None and last.plan is plan:
             return last

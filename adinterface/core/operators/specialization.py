@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..call.conversions import Entrance, conversions_into_compiled
 from ..call.output import Function, annotate
-from ..call.passages import Entrance
 from ..call.plan import Plan
 from ..contract.ambient import take_wish
 from ..contract.decisions import Undecided
@@ -51,10 +51,10 @@ class CompiledSpecialization(Specialization):
         self._expected = {self._keys()}
         #: Whether the engine must copy the caller's arrays.
         self.copies: bool = operation.outlives or not _waits(operation, plan)
-        enters, carried = plan.compiled_passages(values, copy=self.copies)
-        self.enter: Entrance = Entrance(enters, plan.active)
+        enters, carried = conversions_into_compiled(plan.backend, plan.layout, values, copy=self.copies)
+        self.enter: Entrance = Entrance(enters, plan.layout.active)
         #: The carried values that are not compiled in, and their conversions.
-        dynamic = [(n, enter) for n, enter in zip(plan.carried, carried) if n not in self._given]
+        dynamic = [(n, enter) for n, enter in zip(plan.layout.carried, carried) if n not in self._given]
         self.dynamic: tuple[int, ...] = tuple([n for n, _ in dynamic])
         self.enter_carried: Entrance = Entrance([enter for _, enter in dynamic], self.dynamic)
         self.compute: Compiled = operation.compile(self._compiled)
@@ -73,7 +73,7 @@ class CompiledSpecialization(Specialization):
             return self._decided(error, values, directions)
 
     def _evaluated(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
-        scope = None if self.plan.scope is None else self.plan.scope()
+        scope = None if self.plan.conversions.scope is None else self.plan.conversions.scope()
         if scope is None:
             return self._in_scope(values, directions)
         with scope:
@@ -137,13 +137,13 @@ class CompiledSpecialization(Specialization):
     def _flat(self, compute: Compute) -> Compiled:
         """`compute` as a function of the active leaves, the dynamic carried values and the tangents, concatenated."""
         plan, f, output = self.plan, self.f, self.operation.output
-        count, behind = len(plan.active), len(plan.active) + len(self.dynamic)
+        count, behind = len(plan.layout.active), len(plan.layout.active) + len(self.dynamic)
 
         def flat(*arrays: Any) -> Results:
             take_wish()  # of code that ran before
             dynamic = iter(arrays[count:behind])
             given = self._given
-            both = [given[n] if n in given else next(dynamic) for n in plan.carried]
+            both = [given[n] if n in given else next(dynamic) for n in plan.layout.carried]
             function = Function(plan, f, both, output)
             function.fresh = False
             before = self._keys()
@@ -166,10 +166,10 @@ def _waits(operation: Operation, plan: Plan) -> bool:
 
     Otherwise the engine may still read an argument while the caller writes into it.
     """
-    if plan.result_library is NUMPY:
+    if plan.conversions.result_library is NUMPY:
         return True
     like_leaves = "arguments" in operation.forms or "argument" in operation.forms
-    return like_leaves and any(plan.slots[n].library in (NUMPY, PYTHON) for n in plan.active)
+    return like_leaves and any(plan.layout.slots[n].library in (NUMPY, PYTHON) for n in plan.layout.active)
 
 
 def key_of(value: Any) -> Any:

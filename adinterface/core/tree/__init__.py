@@ -17,19 +17,21 @@ from ..contract.structures import (
     Leaf,
     LeafSpec,
     Node,
+    Slot,
     Static,
     Structure,
     build_gradient,
     count_leaves,
 )
 from .duplicated import DUPLICATED, Duplicated, store
-from .flattening import flatten, flatten_argument, holder_of, is_promoted, refuse_endless
+from .flattening import Signature, SlotTraversal, flatten, holder_of, is_differentiated, refuse_endless
 from .matching import Matcher, along, apart, rebuild, structure_key
 from .recognition import HANDLERS, handler_of, is_floating_array, is_opaque_type, register_node, register_stand_in, stood_for
 
 __all__ = [
-    "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "DUPLICATED", "Duplicated", "EACH", "Each", "Given", "GivenConstant",
-    "HANDLERS", "Holder", "Leaf", "LeafSpec", "Matcher", "Node", "Static", "Structure", "along", "apart", "build_gradient",
-    "count_leaves", "flatten", "flatten_argument", "handler_of", "holder_of", "is_floating_array", "is_opaque_type",
-    "is_promoted", "rebuild", "refuse_endless", "register_node", "register_stand_in", "stood_for", "store", "structure_key",
+    "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "DUPLICATED", "Duplicated", "EACH", "Each", "Given",
+    "GivenConstant", "HANDLERS", "Holder", "Leaf", "LeafSpec", "Matcher", "Node", "Signature", "Slot", "SlotTraversal",
+    "Static", "Structure", "along", "apart", "build_gradient", "count_leaves", "flatten", "handler_of", "holder_of",
+    "is_differentiated", "is_floating_array", "is_opaque_type", "rebuild", "refuse_endless", "register_node",
+    "register_stand_in", "stood_for", "store", "structure_key",
 ]  # fmt: skip

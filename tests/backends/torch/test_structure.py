@@ -16,7 +16,7 @@ from adinterface_torch.modules import read
 from torch import nn
 
 from adinterface import AutoTorch, ConversionError, gradient, hvp, jacobian, prepare, pushforward, tree, value_and_gradient
-from adinterface.core.call.signature import Signature
+from adinterface.core.tree import Signature
 
 
 class Mixed(nn.Module):

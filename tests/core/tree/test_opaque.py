@@ -9,12 +9,22 @@ import fractions
 import re
 import sys
 import types
+from functools import partial
 
 import numpy as np
 import pytest
 from backends_table import each_backend
 
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, Constant, NotDifferentiableError, gradient, register_node
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    Constant,
+    NotDifferentiableError,
+    gradient,
+    prepare,
+    register_node,
+)
 
 X = np.array([1.0, 2.0])
 
@@ -178,6 +188,25 @@ def test_an_attribute_beside_the_fields_must_not_hold_a_buffer():
     model.cache = array.array("d", [1.0])
     with pytest.raises(NotDifferentiableError, match=r"Model\.cache is an attribute that is not a field but holds"):
         gradient(lambda m: m.w.sum(), AutoFiniteDifferences(), model)
+
+
+@pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
+def test_such_an_attribute_is_refused_in_a_later_call_too(prepared):
+    import dataclasses
+
+    @dataclasses.dataclass
+    class Model:
+        w: np.ndarray
+
+    model = Model(X)
+    model.cache = [1]  # no key is made of it, so the plan takes it from each call
+    call = partial(gradient, lambda m: m.w.sum(), AutoFiniteDifferences())
+    if prepared:
+        call = prepare(gradient, lambda m: m.w.sum(), AutoFiniteDifferences(), model)
+    call(model)
+    model.cache = array.array("d", [1.0])
+    with pytest.raises(NotDifferentiableError, match=r"Model\.cache is an attribute that is not a field but holds"):
+        call(model)
 
 
 def test_a_class_that_was_refused_can_be_registered():

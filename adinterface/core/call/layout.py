@@ -1,0 +1,180 @@
+"""The layout of a call: which values f gets, and where. It depends on the arguments, not on the backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..contract.library import PYTHON, complex_of, kind, widest
+from ..contract.nodes import NodeType
+from ..tree import (
+    CONSTANT,
+    DIFFERENTIATED,
+    Given,
+    Holder,
+    Node,
+    Slot,
+    SlotTraversal,
+    Structure,
+    is_floating_array,
+)
+
+
+class Kinds(NamedTuple):
+    """Leaves that look alike to f as arrays of the engine, by their indices into active + carried."""
+
+    #: 0-d NumPy arrays, and Python numbers.
+    arrays: tuple[int, ...]
+    numbers: tuple[int, ...]
+    #: Floating numbers in Constants inside the arguments.
+    constants: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the values of a call stand in the arguments of f.
+
+    `slots` has an entry for each leaf and for each static value, in the order in which `structures` and `keywords` refer to
+    them. Structures hold slots in place of values, so a layout keeps no argument alive.
+    """
+
+    #: One for each argument, and for each keyword argument.
+    structures: tuple[Structure, ...]
+    keywords: Mapping[str, Structure]
+    slots: tuple[Slot, ...]
+    #: The differentiated slots, and the others.
+    active: tuple[int, ...]
+    carried: tuple[int, ...]
+    #: For each slot, its index into active + carried.
+    order: tuple[int, ...]
+    #: The dtype of each active leaf as f gets it, and all dtypes of the call.
+    dtypes: tuple[str, ...]
+    all_dtypes: tuple[str, ...]
+    #: The slots of arrays without numbers, which compiled code contains.
+    without_numbers: tuple[int, ...]
+    #: The slots of objects through which f reaches leaves, and of the data of nodes.
+    holders: tuple[int, ...]
+    #: Indices into active: the leaves that f reaches through the object that holds them.
+    held: frozenset[int]
+    #: The indices of the arguments in which something is differentiated, and of the promoted integers.
+    active_arguments: tuple[int, ...]
+    promoted: tuple[int, ...]
+    kinds: Kinds
+    #: Whether each argument is one differentiated leaf, and there are no keywords.
+    single: bool
+
+    def places(self) -> Iterator[tuple[str, Structure]]:
+        """The structure of each argument and keyword, with its path."""
+        yield from [(f"args[{i}]", structure) for i, structure in enumerate(self.structures)]
+        yield from self.keywords.items()
+
+    def holds(self, marker: NodeType) -> bool:
+        """Whether there is a node of this type."""
+        return any(node.type is marker for _, structure in self.places() for node in structure.nodes())
+
+    def marked(self, marker: NodeType) -> tuple[int, ...]:
+        """The indices of the arguments that are such a node."""
+        return tuple([i for i, place in enumerate(self.structures) if isinstance(place, Node) and place.type is marker])
+
+    def arguments(self, active: Sequence[Any], carried: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments and keywords of f, from the values of the active slots and of the carried ones."""
+        both = (*active, *carried)
+        leaves = iter(both if not carried else [both[n] for n in self.order])
+        args = [structure.build(leaves) for structure in self.structures]
+        return args, {name: structure.build(leaves) for name, structure in self.keywords.items()}
+
+    def gradients(self, gradients: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
+        """One tree for each argument, from the gradients of all active leaves and the values of all slots."""
+        each, holders = iter(gradients), iter([values[n] for n in self.holders])
+        return tuple([structure.gradient(each, holders) for structure in self.structures])
+
+
+def lay_out(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Layout, Sequence[Any]]:
+    """The layout of such arguments, and the values of its slots."""
+    traversal = SlotTraversal()
+    slots, values = traversal.slots, traversal.values
+    structures: list[Structure] = []
+    active_arguments: list[int] = []
+    promoted: list[int] = []
+    for i, arg in enumerate(args):
+        before = len(slots)
+        structures.append(traversal.argument(arg, f"args[{i}]"))
+        dtypes = [slot.dtype for slot in slots[before:] if slot.differentiated]
+        if dtypes:
+            active_arguments.append(i)
+        if any(kind(dtype) == "integer" for dtype in dtypes):
+            promoted.append(i)
+    keywords = {name: traversal.keyword(value, name) for name, value in kwargs.items()}
+    active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
+    carried = tuple([n for n, slot in enumerate(slots) if not slot.differentiated])
+    order = tuple(sorted(range(len(slots)), key=(*active, *carried).__getitem__))
+    native_dtypes, all_dtypes = _dtypes(slots)
+    layout = Layout(
+        structures=tuple(structures),
+        keywords=keywords,
+        slots=tuple(slots),
+        active=active,
+        carried=carried,
+        order=order,
+        dtypes=native_dtypes,
+        all_dtypes=all_dtypes,
+        without_numbers=tuple([n for n, slot in enumerate(slots) if slot.library is None and slot.dtype]),
+        holders=tuple([n for n, value in enumerate(values) if type(value) in (Holder, Given)]),
+        held=frozenset(_held_once(slots, values)),
+        active_arguments=tuple(active_arguments),
+        promoted=tuple(promoted),
+        kinds=_kinds((*structures, *keywords.values()), order, [values[n] for n in (*active, *carried)]),
+        single=not keywords and all(place is DIFFERENTIATED for place in structures),
+    )
+    return layout, values
+
+
+def _dtypes(slots: Sequence[Slot]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The dtype of each active leaf: its own; for a Python number and a promoted integer the widest of the call. And all."""
+    given = [slot.dtype for slot in slots if slot.library is not None and slot.library is not PYTHON]
+    real = widest(given)
+    dtypes: list[str] = []
+    for slot in slots:
+        if slot.differentiated:
+            number = slot.dtype in ("float", "int") or kind(slot.dtype) == "integer"
+            dtypes.append(complex_of(real) if slot.dtype == "complex" else real if number else slot.dtype)
+    return tuple(dtypes), tuple(dict.fromkeys([*given, *dtypes]))
+
+
+def _held_once(slots: Sequence[Slot], values: Sequence[Any]) -> Iterator[int]:
+    """A leaf in two places is two variables, so f reaches the first place alone through the object that holds it."""
+    seen: set[int] = set()
+    for k, (slot, value) in enumerate([pair for pair in zip(slots, values) if pair[0].differentiated]):
+        if slot.holder is not None and id(value) not in seen:
+            seen.add(id(value))
+            yield k
+
+
+def _kinds(structures: Sequence[Structure], order: Sequence[int], both: Sequence[Any]) -> Kinds:
+    places = iter(order)
+    frozen = [k for structure in structures for k in _frozen(structure, places)]
+    return Kinds(
+        arrays=tuple([k for k, value in enumerate(both) if type(value) is np.ndarray and not value.ndim]),
+        numbers=tuple([k for k, value in enumerate(both) if type(value) in (float, complex, int)]),
+        constants=tuple([k for k in frozen if type(both[k]) in (float, complex) or is_floating_array(both[k])]),
+    )
+
+
+def _frozen(structure: Structure, places: Iterator[int], inside: bool = False, root: bool = True) -> Iterator[int]:
+    """The places that are in a Constant below the root."""
+    if not isinstance(structure, Node):
+        place = next(places)
+        if inside:
+            yield place
+        return
+    # An object that f gets itself tells again what is constant in it.
+    plain = not structure.type.held and not structure.type.stateful
+    inside = plain and (inside or (structure.type is CONSTANT and not root))
+    for child in structure.children:
+        yield from _frozen(child, places, inside, False)
+
+
+__all__ = ["Kinds", "Layout", "lay_out"]

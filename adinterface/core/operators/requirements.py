@@ -1,0 +1,79 @@
+"""What operators require of the arguments of a call, checked when it is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..call.layout import Layout
+from ..call.messages import nothing_differentiable
+from ..contract.errors import NotDifferentiableError
+from ..contract.library import kind
+from ..tree import DIFFERENTIATED, DUPLICATED, EACH
+
+
+def require_leaves(operator: str, layout: Layout, values: Sequence[Any]) -> None:
+    """Something must be differentiated."""
+    if not layout.active:
+        raise NotDifferentiableError(nothing_differentiable(operator, layout.structures, zip(layout.slots, values)))
+
+
+def require_markers(operator: str, layout: Layout, *, stores: bool) -> None:
+    """No Each, and each Duplicated must be an argument of an operator that stores gradients."""
+    if layout.holds(EACH):
+        raise TypeError(
+            f"{operator}: Each(...) marks a leading axis for batched alone. Call batched({operator}, f, backend, "
+            f"...), or pass the array itself."
+        )
+    if not layout.holds(DUPLICATED):
+        return
+    if any(node.type is DUPLICATED and node is not place for _, place in layout.places() for node in place.nodes()):
+        raise TypeError(
+            f"{operator}: Duplicated(...) must be an argument itself, not stand inside a tree, a Constant or a "
+            f"keyword argument. Wrap the whole argument, Duplicated(model)."
+        )
+    if not stores:
+        raise TypeError(
+            f"{operator}: Duplicated(...) has room for a gradient, which gradient and value_and_gradient store in it; "
+            f"{operator} has none. Pass the model itself."
+        )
+
+
+def require_one(operator: str, layout: Layout) -> None:
+    """Only the first argument may be differentiated."""
+    active = layout.active_arguments
+    if active != (0,):
+        others = ", ".join(f"args[{i}]" for i in active if i != 0)
+        problem = f"but {others} would be, too" if 0 in active else "but args[0] has no gradient"
+        raise NotDifferentiableError(
+            f"{operator} differentiates exactly one argument, the first, {problem}. Wrap every further argument "
+            f"in Constant(...), or pass one tuple or dict that holds them all."
+        )
+
+
+def require_number(operator: str, layout: Layout, shape: tuple[int, ...]) -> None:
+    """Only one real number may be differentiated. shape: that of the first leaf."""
+    if len(layout.active) != 1 or shape != ():
+        seen = f"{len(layout.active)} arrays" if len(layout.active) != 1 else f"an array of shape {shape}"
+        raise NotDifferentiableError(
+            f"{operator} differentiates with respect to one real number, but args[0] holds {seen}. "
+            f"Use jacobian, or pushforward for the derivative in one direction."
+        )
+    require_real(
+        operator,
+        layout,
+        "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments.",
+    )
+
+
+def require_real(operator: str, layout: Layout, remedy: str = "Pass its real and imaginary parts as two real arrays.") -> None:
+    """Derivatives by one number, and second derivatives, with respect to complex numbers are not defined here."""
+    if not any(kind(dtype) == "complex" for dtype in layout.dtypes):
+        return
+    dtypes = iter(layout.dtypes)
+    for i, structure in enumerate(layout.structures):
+        for path in [path for path, place in structure.places(f"args[{i}]") if place is DIFFERENTIATED]:
+            if kind(next(dtypes)) == "complex":
+                raise NotDifferentiableError(
+                    f"{operator} is taken with respect to real arguments only, but {path} is complex. {remedy}"
+                )

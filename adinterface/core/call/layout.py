@@ -13,11 +13,11 @@ from ..contract.nodes import NodeType
 from ..tree import (
     CONSTANT,
     DIFFERENTIATED,
+    Flattening,
     Given,
     Holder,
     Node,
     Slot,
-    SlotTraversal,
     Structure,
     is_floating_array,
 )
@@ -94,7 +94,7 @@ class Layout:
 
 def lay_out(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Layout, Sequence[Any]]:
     """The layout of such arguments, and the values of its slots."""
-    traversal = SlotTraversal()
+    traversal = Flattening()
     slots, values = traversal.slots, traversal.values
     structures: list[Structure] = []
     active_arguments: list[int] = []

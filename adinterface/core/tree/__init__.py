@@ -24,13 +24,13 @@ from ..contract.structures import (
     count_leaves,
 )
 from .duplicated import DUPLICATED, Duplicated, store
-from .flattening import Signature, SlotTraversal, flatten, holder_of, is_differentiated, refuse_endless
+from .flattening import Flattening, Signature, flatten, holder_of, is_differentiated, refuse_endless
 from .matching import Matcher, along, apart, rebuild, structure_key
 from .recognition import HANDLERS, handler_of, is_floating_array, is_opaque_type, register_node, register_stand_in, stood_for
 
 __all__ = [
     "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "DUPLICATED", "Duplicated", "EACH", "Each", "Given",
-    "GivenConstant", "HANDLERS", "Holder", "Leaf", "LeafSpec", "Matcher", "Node", "Signature", "Slot", "SlotTraversal",
+    "GivenConstant", "HANDLERS", "Holder", "Leaf", "LeafSpec", "Matcher", "Node", "Signature", "Slot", "Flattening",
     "Static", "Structure", "along", "apart", "build_gradient", "count_leaves", "flatten", "handler_of", "holder_of",
     "is_differentiated", "is_floating_array", "is_opaque_type", "rebuild", "refuse_endless", "register_node",
     "register_stand_in", "stood_for", "store", "structure_key",

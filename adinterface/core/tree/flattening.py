@@ -1,14 +1,13 @@
 """Flattening: from trees to their leaves, their structures, and the signature that decides a plan.
 
-`_Traversal.trees` decides what each value of a tree is: a leaf, a node or a static value. The other classes say what is kept.
+`Flattening.trees` decides what each value of a tree is: a leaf, a node or a static value.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +34,6 @@ from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
 #: A tree of at most this depth did not cause a RecursionError.
 _DEEP = 100
 
-T = TypeVar("T")
-
 
 class _Place(NamedTuple):
     """Where some values are."""
@@ -52,45 +49,19 @@ class _Place(NamedTuple):
     #: Whether each is a whole argument.
     alone: bool = False
 
+    def inside(self, node_type: NodeType, value: Any, paths: Callable[[int], str]) -> _Place:
+        """The place of the children of a node."""
+        if self.constant:
+            return _Place(paths, True)
+        holder = value if node_type.held and self.holder is None else self.holder
+        return _Place(paths, False, holder, self.fixed or node_type.fixes_numbers, self.alone and isinstance(node_type, Marker))
 
-class _Traversal(ABC, Generic[T]):
-    """One traversal of trees. A subclass says what is kept of each leaf, static value and node."""
 
-    __slots__ = ()
+def _no_path(n: int) -> str:
+    return "argument"
 
-    def trees(self, values: Sequence[Any], place: _Place) -> list[T]:
-        """What is kept of each of some trees."""
-        results: list[T] = []
-        for n, value in enumerate(values):
-            cls = type(value)
-            handler = HANDLERS.get(cls)
-            if handler is None:
-                if cls is Constant:
-                    results.append(self.constant(value, place, n))
-                    continue
-                if not (place.constant and isinstance(value, np.ndarray) and not NUMPY.owns(value)):
-                    handler = handler_of(value, scan=not place.constant, alone=place.alone, path=_Later(place, n))
-            if handler is None or (handler is PYTHON and (place.fixed or (cls is int and not place.alone))):
-                results.append(self.static(value, place))
-            elif handler.is_library:
-                results.append(self.leaf(value, handler, place, n))  # type: ignore[arg-type]
-            elif handler.held and place.constant:  # type: ignore[union-attr]
-                results.append(self.static(value, place))
-            else:
-                results.append(self.node(value, handler, place, n))  # type: ignore[arg-type]
-        return results
 
-    @abstractmethod
-    def constant(self, value: Constant, place: _Place, n: int) -> T: ...
-
-    @abstractmethod
-    def static(self, value: Any, place: _Place) -> T: ...
-
-    @abstractmethod
-    def leaf(self, value: Any, library: Library, place: _Place, n: int) -> T: ...
-
-    @abstractmethod
-    def node(self, value: Any, node_type: NodeType, place: _Place, n: int) -> T: ...
+_ARGUMENTS, _INSIDE, _CONSTANT = _Place(_no_path, alone=True), _Place(_no_path), _Place(_no_path, constant=True)
 
 
 def is_differentiated(kind: Kind, *, alone: bool) -> bool:
@@ -98,74 +69,175 @@ def is_differentiated(kind: Kind, *, alone: bool) -> bool:
     return kind in ("real", "complex") or (alone and kind == "integer")
 
 
-# The signature -----------------------------------------------------------------------------------------------------------
+class Flattening:
+    """One traversal of trees, which decides what each value in them is.
+
+    With `key` it makes the key of a plan and gives no structures. With `leaves` it appends the leaves to these, and static
+    values stay in the structures. Otherwise each leaf and each static value gets a slot, and structures keep no value alive.
+
+    thaws: whether to include what a held container has frozen as one, as in a gradient.
+    """
+
+    __slots__ = ("_key", "_leaves", "_thaws", "held", "slots", "static_slots", "values")
+
+    def __init__(self, leaves: list[Leaf] | None = None, *, key: list[Any] | None = None, thaws: bool = False):
+        self._leaves, self._key, self._thaws = leaves, key, thaws
+        self.slots: list[Slot] = []
+        #: The values of the slots.
+        self.values: list[Any] = []
+        #: The identities of leaves that f reaches through objects that hold them.
+        self.held: list[int] = []
+        #: The slots of static values.
+        self.static_slots: list[int] = []
+
+    def argument(self, arg: Any, path: str) -> Structure:
+        """The structure of an argument, which is promoted if it is an integer."""
+        return self.tree(arg, _Place(lambda n: path, alone=True))
+
+    def keyword(self, arg: Any, path: str) -> Structure:
+        """The structure of a keyword argument, in a Constant."""
+        return self.tree(Constant(arg), _Place(lambda n: path))
+
+    def tree(self, value: Any, place: _Place) -> Structure:
+        try:
+            return self.trees((value,), place)[0]
+        except RecursionError:
+            refuse_endless(place.paths(0) or "the tree", value)
+            raise
+
+    def trees(self, values: Sequence[Any], place: _Place) -> list[Structure]:
+        """The structures of some trees."""
+        structures: list[Structure] = []
+        key, holder = self._key, place.holder
+        for n, value in enumerate(values):
+            cls = type(value)
+            handler = HANDLERS.get(cls)
+            if handler is None:
+                if cls is Constant:
+                    structures.append(self._constant(value, place, n))
+                    continue
+                if not (place.constant and isinstance(value, np.ndarray) and not NUMPY.owns(value)):
+                    handler = handler_of(value, scan=not place.constant, alone=place.alone, path=_Later(place, n))
+            if handler is None or (handler is PYTHON and (place.fixed or (cls is int and not place.alone))):
+                structures.append(self._static(value, place))
+            elif handler.is_library:
+                if key is None:
+                    structures.append(self._leaf(value, handler, place, n))  # type: ignore[arg-type]
+                    continue
+                self.values.append(value)
+                if handler is PYTHON:
+                    key.append(cls)
+                else:
+                    key += cls, handler.signature(value)  # type: ignore[union-attr]
+                if holder is not None:
+                    self.held.append(id(value))
+            elif handler.held and place.constant:  # type: ignore[union-attr]
+                structures.append(self._static(value, place))
+            elif key is None:
+                structures.append(self._node(value, handler, place, n))  # type: ignore[arg-type]
+            else:
+                self._key_of_node(value, handler, place, key)  # type: ignore[arg-type]
+        return structures
+
+    def _constant(self, value: Constant, place: _Place, n: int) -> Structure:
+        if self._key is not None:
+            self._key.append(Constant)
+            self.trees((value.value,), _CONSTANT)
+            return CARRIED
+        inside = _Place(lambda _: place.paths(n), True, place.holder)
+        return Node(CONSTANT, None, self.trees((value.value,), inside), Constant)
+
+    def _static(self, value: Any, place: _Place) -> Structure:
+        if self._key is not None:
+            self.static_slots.append(len(self.values))
+            self.values.append(value)
+            self._key.append(type(value))
+            return CARRIED
+        return self._add(value, None, place, False, _reason(value, place))
+
+    def _leaf(self, value: Any, library: Library, place: _Place, n: int) -> Structure:
+        if library is PYTHON and place.constant:
+            return self._static(value, place)
+        dtype = library.dtype(value)
+        kind_ = kind(dtype)
+        if kind_ == "other":
+            if library is NUMPY and isinstance(value, np.ndarray) and not place.constant:
+                check_ndarray(value, place.paths(n))
+            return self._add(value, library, place, False, f"dtype {dtype}")
+        return self._add(value, library, place, not place.constant and is_differentiated(kind_, alone=place.alone))
+
+    def _add(self, value: Any, library: Library | None, place: _Place, differentiated: bool, reason: str = "") -> Structure:
+        """Keep a leaf; or a static value, which has a reason."""
+        if self._leaves is not None:
+            if library is None or reason:
+                return Static(value, reason)
+            self._leaves.append(Leaf(value, library, place.holder, differentiated))
+        else:
+            dtype = "" if library is None or (reason and library.compiles_other) else library.dtype(value)
+            holder = None if place.holder is None or reason else type(place.holder)
+            self.values.append(value)
+            self.slots.append(Slot(None if reason else library, dtype, differentiated, holder, reason))
+        return DIFFERENTIATED if differentiated else CARRIED
+
+    def _key_of_node(self, value: Any, node_type: NodeType, place: _Place, key: list[Any]) -> None:
+        children, data = node_type.flatten(value)
+        try:
+            key += node_type, node_type.key(data), len(children)
+        except Unkeyed:
+            if node_type.held:
+                raise
+            key += node_type, tuple(node_type.paths(data, len(children)))
+            _refuse_hidden(value, node_type, data, place)  # the next call may have other data
+            self._static((GivenConstant if place.constant else Given)(data, node_type), place)
+        if node_type.held:
+            self._static(holder_of(node_type, value, children)[0], place)
+        elif not node_type.fixes_numbers and (place is _INSIDE or (place is _ARGUMENTS and not isinstance(node_type, Marker))):
+            self.trees(children, _INSIDE)  # the usual place, without a new object
+            return
+        self.trees(children, place.inside(node_type, value, _no_path))
+
+    def _node(self, value: Any, node_type: NodeType, place: _Place, n: int) -> Structure:
+        children, data = node_type.flatten(value)
+        _refuse_hidden(value, node_type, data, place)
+        first: list[Structure] = []
+        if self._leaves is None and not node_type.held and not _is_keyed(node_type, data):
+            first.append(self._static((GivenConstant if place.constant else Given)(data, node_type), place))
+        itself = [self._static(holder, place) for holder in holder_of(node_type, value, children)]
+        if self._thaws and node_type.held and all(type(child) is Constant for child in children):
+            children = [child.value for child in children]
+        paths: Callable[[int], str] = lambda k: place.paths(n) + node_type.paths(data, len(children))[k]
+        node = Node(node_type, data, (*itself, *self.trees(children, place.inside(node_type, value, paths))), type(value))
+        return node.taking_data((*first, *node.children)) if first else node
 
 
-class Signature(_Traversal[None]):
-    """What of the arguments of a call decides its plan, and the values of the plan's slots.
+def _is_keyed(node_type: NodeType, data: Any) -> bool:
+    try:
+        node_type.key(data)
+    except Unkeyed:
+        return False
+    return True
+
+
+class Signature(Flattening):
+    """What of the arguments of a call decides its plan, and the values of the slots of that plan.
 
     Raises Unkeyed for a value that cannot be compared, and the errors of flattening.
     """
 
-    __slots__ = ("_key", "held", "key", "static_slots", "values")
+    __slots__ = ("key",)
 
     def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any]):
-        #: The values in the order of a plan's slots.
-        self.values: list[Any] = []
-        #: The indices of static values: a compiler takes them unconverted.
-        self.static_slots: list[int] = []
-        #: The identities of leaves that f reaches through objects that hold them.
-        self.held: list[int] = []
-        self._key: list[Any] = [len(args)]
+        parts: list[Any] = [len(args)]
+        self._leaves, self._key, self.values, self.held, self.static_slots = None, parts, [], [], []
         self.trees(args, _ARGUMENTS)
         for name, value in kwargs.items():
-            self._key.append(name)
-            self.trees((value,), _KEYWORD)
+            parts.append(name)
+            self.trees((value,), _CONSTANT)
         if self.held:  # a leaf in two places is two variables, and f reaches one through its holder
             first: dict[int, int] = {}
-            self._key.append(tuple(map(first.setdefault, self.held, count())))
+            parts.append(tuple(map(first.setdefault, self.held, count())))
         #: The cache key of a plan.
-        self.key: tuple[Any, ...] = tuple(self._key)
-
-    def constant(self, value: Constant, place: _Place, n: int) -> None:
-        self._key.append(Constant)
-        self.trees((value.value,), _KEYWORD)
-
-    def static(self, value: Any, place: _Place) -> None:
-        self.static_slots.append(len(self.values))
-        self.values.append(value)
-        self._key.append(type(value))
-
-    def leaf(self, value: Any, library: Library, place: _Place, n: int) -> None:
-        self.values.append(value)
-        if library is PYTHON:
-            self._key.append(type(value))
-        else:
-            self._key += type(value), library.signature(value)
-        if place.holder is not None:
-            self.held.append(id(value))
-
-    def node(self, value: Any, node_type: NodeType, place: _Place, n: int) -> None:
-        children, data = node_type.flatten(value)
-        self._key += node_type, len(children)
-        given, key = _data_of_call(node_type, data, len(children), place.constant)
-        self._key.append(key)
-        if given is not None:
-            _refuse_hidden(value, node_type, data, place)  # the next call may have other data
-            self.static(given, place)
-        for holder in holder_of(node_type, value, children):
-            self.static(holder, place)
-        self.trees(children, _inside(node_type, value, place, _no_path))
-
-
-def _data_of_call(node_type: NodeType, data: Any, count: int, constant: bool) -> tuple[Given | None, Any]:
-    """The data of a node as a plan takes it from each call, None if the plan keeps it; and the part of it in the signature."""
-    try:
-        return None, node_type.key(data)
-    except Unkeyed:
-        if node_type.held:
-            raise
-        return (GivenConstant if constant else Given)(data, node_type), tuple(node_type.paths(data, count))
+        self.key: tuple[Any, ...] = tuple(parts)
 
 
 def _refuse_hidden(value: Any, node_type: NodeType, data: Any, place: _Place) -> None:
@@ -181,112 +253,6 @@ def holder_of(node_type: NodeType, value: Any, children: Sequence[Any]) -> list[
     return [Holder(value, tuple([child.value if type(child) is Constant else child for child in children]))]
 
 
-def _inside(node_type: NodeType, value: Any, place: _Place, paths: Callable[[int], str]) -> _Place:
-    """The place of the children of a node."""
-    if place.constant:
-        return _Place(paths, True)
-    holder = value if node_type.held and place.holder is None else place.holder
-    return _Place(paths, False, holder, place.fixed or node_type.fixes_numbers, place.alone and isinstance(node_type, Marker))
-
-
-def _no_path(n: int) -> str:
-    return "argument"
-
-
-_ARGUMENTS, _KEYWORD = _Place(_no_path, alone=True), _Place(_no_path, constant=True)
-
-
-# Structures --------------------------------------------------------------------------------------------------------------
-
-
-class _Building(_Traversal[Structure]):
-    """Builds the structures of trees."""
-
-    @abstractmethod
-    def add(self, value: Any, library: Library | None, place: _Place, differentiated: bool, reason: str) -> Structure:
-        """Keep a leaf; or a static value, which has a reason."""
-
-    def constant(self, value: Constant, place: _Place, n: int) -> Structure:
-        inside = _Place(lambda _: place.paths(n), True, place.holder)
-        return Node(CONSTANT, None, self.trees((value.value,), inside), Constant)
-
-    def static(self, value: Any, place: _Place) -> Structure:
-        return self.add(value, None, place, False, _reason(value, place))
-
-    def leaf(self, value: Any, library: Library, place: _Place, n: int) -> Structure:
-        if library is PYTHON and place.constant:
-            return self.static(value, place)
-        dtype = library.dtype(value)
-        kind_ = kind(dtype)
-        if kind_ == "other":
-            if library is NUMPY and isinstance(value, np.ndarray) and not place.constant:
-                check_ndarray(value, place.paths(n))
-            return self.add(value, library, place, False, f"dtype {dtype}")
-        differentiated = not place.constant and is_differentiated(kind_, alone=place.alone)
-        return self.add(value, library, place, differentiated, "")
-
-    def node(self, value: Any, node_type: NodeType, place: _Place, n: int) -> Structure:
-        children, data = node_type.flatten(value)
-        _refuse_hidden(value, node_type, data, place)
-        return self.built(value, node_type, children, data, place, n)
-
-    def built(self, value: Any, node_type: NodeType, children: Sequence[Any], data: Any, place: _Place, n: int) -> Structure:
-        """The structure of a node."""
-        itself = [self.static(holder, place) for holder in holder_of(node_type, value, children)]
-        inside = _inside(node_type, value, place, lambda k: place.paths(n) + node_type.paths(data, len(children))[k])
-        return Node(node_type, data, (*itself, *self.trees(children, inside)), type(value))
-
-
-class _Flattening(_Building):
-    """Static values stay in the structures. thaws: whether to include what a held container has frozen as one."""
-
-    def __init__(self, leaves: list[Leaf], thaws: bool):
-        self.leaves, self.thaws = leaves, thaws
-
-    def add(self, value: Any, library: Library | None, place: _Place, differentiated: bool, reason: str) -> Structure:
-        if library is None or reason:
-            return Static(value, reason)
-        self.leaves.append(Leaf(value, library, place.holder, differentiated))
-        return DIFFERENTIATED if differentiated else CARRIED
-
-    def built(self, value: Any, node_type: NodeType, children: Sequence[Any], data: Any, place: _Place, n: int) -> Structure:
-        if self.thaws and node_type.held and all(type(child) is Constant for child in children):
-            children = [child.value for child in children]
-        return super().built(value, node_type, children, data, place, n)
-
-
-class SlotTraversal(_Building):
-    """Every value without a gradient gets a slot, too, so that the structures keep no value alive."""
-
-    def __init__(self) -> None:
-        self.slots: list[Slot] = []
-        self.values: list[Any] = []
-
-    def argument(self, arg: Any, path: str) -> Structure:
-        """The structure of an argument, which is promoted if it is an integer."""
-        return _of_one(self, arg, _Place(lambda n: path, alone=True))
-
-    def keyword(self, arg: Any, path: str) -> Structure:
-        """The structure of a keyword argument, in a Constant."""
-        return _of_one(self, Constant(arg), _Place(lambda n: path))
-
-    def add(self, value: Any, library: Library | None, place: _Place, differentiated: bool, reason: str) -> Structure:
-        self.values.append(value)
-        dtype = "" if library is None or (reason and library.compiles_other) else library.dtype(value)
-        holder = None if place.holder is None or reason else type(place.holder)
-        self.slots.append(Slot(None if reason else library, dtype, differentiated, holder, reason))
-        return DIFFERENTIATED if differentiated else CARRIED
-
-    def built(self, value: Any, node_type: NodeType, children: Sequence[Any], data: Any, place: _Place, n: int) -> Structure:
-        given = None if node_type.held else _data_of_call(node_type, data, len(children), place.constant)[0]
-        if given is None:
-            return super().built(value, node_type, children, data, place, n)
-        slot = self.add(given, None, place, False, "it may change")
-        node = super().built(value, node_type, children, data, place, n)
-        assert isinstance(node, Node)
-        return node.taking_data((slot, *node.children))
-
-
 def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, alone: bool = False, thaws: bool = False) -> Structure:
     """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
 
@@ -294,15 +260,7 @@ def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, alone: b
     integer. thaws: whether to include what a held container has frozen as one, as in a gradient. Raises TreeError for a tree
     that contains itself, or is nested too deep.
     """
-    return _of_one(_Flattening(leaves, thaws), value, _Place(lambda n: path(), alone=alone))
-
-
-def _of_one(building: _Building, value: Any, place: _Place) -> Structure:
-    try:
-        return building.trees((value,), place)[0]
-    except RecursionError:
-        refuse_endless(place.paths(0) or "the tree", value)
-        raise
+    return Flattening(leaves, thaws=thaws).tree(value, _Place(lambda n: path(), alone=alone))
 
 
 def refuse_endless(path: str, root: Any) -> None:
@@ -373,4 +331,4 @@ def _reason(value: Any, place: _Place) -> str:
     return "it is structure" if value is None else f"{type(value).__name__} has no gradient"
 
 
-__all__ = ["Signature", "SlotTraversal", "flatten", "holder_of", "is_differentiated", "refuse_endless"]
+__all__ = ["Flattening", "Signature", "flatten", "holder_of", "is_differentiated", "refuse_endless"]

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
-from ..core.contract.ambient import now, within
+from ..core.contract.ambient import CORE, now, within
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, PYTHON, Library
 from ..core.contract.tracing import untraced
@@ -82,7 +82,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
         args, kwargs = structure.build(iter([_wrapped(leaf, copy_for_call is not None) for leaf in leaves]))
         forget()
         try:
-            with within(now()._replace(form=_taken)):
+            with within(CORE, now()._replace(form=_taken)):
                 result = (f if copy_for_call is None else copy_for_call())(*args, **kwargs)
             result = _unwrapped(result)
             # The code may have caught an error, and C code may have ignored it.
@@ -125,9 +125,9 @@ def _wrapped(leaf: Leaf, writing: bool) -> Any:
     if leaf.library is NUMPY:
         return leaf.value
     array = NumpyArray(leaf.value, engine_of(leaf.library))
-    if array.ndim or _is_one_of(leaf.value, now().arrays):
+    if array.ndim or _is_one_of(leaf.value, now().kinds.arrays):
         array._origin = ARGUMENT
-    elif _is_one_of(leaf.value, now().python_numbers):
+    elif _is_one_of(leaf.value, now().kinds.numbers):
         array._origin = OF_PYTHON
     return array
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import tree
-from ..core.contract.ambient import now, within
+from ..core.contract.ambient import within
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from ..core.contract.rules import Arrays, Point
@@ -16,6 +16,7 @@ from ..core.tree import Constant, Leaf, Node, Static, Structure, build_gradient,
 from . import captured
 from .definition import Definition
 from .matching import HostMatch, RuleMatch, zeros_like
+from .namespace import engine_of_rule
 
 #: Where the value of a place in the arguments comes from.
 _LEAF, _CARRIED, _CONSTANT, _STATIC = range(4)
@@ -281,7 +282,7 @@ class Application:
         value = self.result(point.outputs, point.aux)
         if not self.library.plain_numpy:
             return function(moved, value, *args, **words)
-        with within(now()._replace(following=self.library)):
+        with within(engine_of_rule, self.library):
             return function(moved, value, *args, **words)
 
     def _expected(self, point: Point) -> Iterator[Any]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from ..core.contract.ambient import now
 from ..core.contract.library import NUMPY, PYTHON, Library
 from ..core.contract.tracing import door, tracing
 from ..core.tree import handler_of
+
+#: While a rule runs: the engine that differentiates it, if its carried arrays are NumPy arrays. A rule gets both, so its
+#: namespace must accept both.
+engine_of_rule: ContextVar[Library | None] = ContextVar("adinterface.rules", default=None)
 
 
 @door
@@ -44,6 +48,6 @@ def array_namespace(*arrays: Any) -> Any:
     if len(others) > 1:
         names = " and ".join(sorted(library.name for library, _ in others))
         raise TypeError(f"array_namespace: {names} arrays do not mix; convert them to one library first.")
-    library, x = others[0] if others else (now().following or NUMPY, None)
+    library, x = others[0] if others else (engine_of_rule.get() or NUMPY, None)
     namespace: ModuleType = library.namespace(x)
     return namespace

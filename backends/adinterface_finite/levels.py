@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import Token
+from contextvars import ContextVar, Token
 from typing import Any
 
-from adinterface.core.contract.ambient import Ambient, enter, leave, now, within
+from adinterface.core.contract.ambient import within
 from adinterface.core.contract.record import active_record
 
 
@@ -23,10 +23,13 @@ class Level:
         self.error, self.order = max(self.error, error), max(self.order, order)
 
 
+#: Collects the errors of inner differences, for the outer differences that evaluate f.
+_level: ContextVar[Level | None] = ContextVar("adinterface.finite.level", default=None)
+
+
 def enclosing() -> Level | None:
     """The level in whose evaluation of f this is, if in any."""
-    level: Level | None = now().level
-    return level
+    return _level.get()
 
 
 def is_heard(level: Level, order: int, warns: bool) -> bool:
@@ -37,17 +40,17 @@ def is_heard(level: Level, order: int, warns: bool) -> bool:
     return warns or level.order + order >= 3 or enclosing() is not None or active_record() is not None
 
 
-def go_below(level: Level) -> Token[Ambient]:
+def go_below(level: Level) -> Token[Level | None]:
     """Evaluate f at this level until `come_back` gets the token."""
-    return enter(now()._replace(level=level))
+    return _level.set(level)
 
 
-come_back = leave
+come_back = _level.reset
 
 
-def below(level: Level) -> within:
+def below(level: Level) -> within[Level | None]:
     """While f is evaluated."""
-    return within(now()._replace(level=level))
+    return within(_level, level)
 
 
 def aside(evaluate: Callable[..., Any]) -> Callable[..., Any]:

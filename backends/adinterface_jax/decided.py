@@ -10,8 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.core.contract.ambient import take_wish
-from adinterface.core.contract.decisions import Undecided, assuming, recording
+from adinterface.core.contract.decisions import Undecided, assuming, recording, take_wish
 from adinterface.core.contract.errors import NumpyCodeError
 
 from . import unrolled

@@ -29,7 +29,7 @@ from adinterface import (
     pushforward,
     value_and_gradient,
 )
-from adinterface.core.contract.ambient import wish
+from adinterface.core.contract.decisions import wish
 
 EAGER = {"torch": AutoTorch(), "autograd": AutoAutograd()}
 ENGINES = EAGER | {"jax": AutoJax()}

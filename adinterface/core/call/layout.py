@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..contract.ambient import Kinds
 from ..contract.library import PYTHON, complex_of, kind, widest
 from ..contract.nodes import NodeType
 from ..tree import (
@@ -21,16 +22,6 @@ from ..tree import (
     Structure,
     is_floating_array,
 )
-
-
-class Kinds(NamedTuple):
-    """Leaves that look alike to f as arrays of the engine, by their indices into active + carried."""
-
-    #: 0-d NumPy arrays, and Python numbers.
-    arrays: tuple[int, ...]
-    numbers: tuple[int, ...]
-    #: Floating numbers in Constants inside the arguments.
-    constants: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -62,6 +53,7 @@ class Layout:
     #: The indices of the arguments in which something is differentiated, and of the promoted integers.
     active_arguments: tuple[int, ...]
     promoted: tuple[int, ...]
+    #: Indices into active + carried: leaves that look like others to f.
     kinds: Kinds
     #: Whether each argument is one differentiated leaf, and there are no keywords.
     single: bool
@@ -177,4 +169,4 @@ def _frozen(structure: Structure, places: Iterator[int], inside: bool = False, r
         yield from _frozen(child, places, inside, False)
 
 
-__all__ = ["Kinds", "Layout", "lay_out"]
+__all__ = ["Layout", "lay_out"]

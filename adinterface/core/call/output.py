@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..contract.ambient import now, within
+from ..contract.ambient import CORE, Kinds, now, within
 from ..contract.backend import Arrays, Aux
 from ..contract.errors import NotDifferentiableError, OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
@@ -71,13 +71,13 @@ class Function:
         self.output = output
         self.held: frozenset[int] = plan.layout.held
         self.fresh: bool = plan.conversions.fresh
-        #: Whether to record for f which 0-d arguments are arrays and which are Python numbers, or what was in a Constant.
-        numbers = plan.layout.kinds.numbers and getattr(f, "asks_for_python_numbers", None) is True
-        self.tells: bool = bool(plan.layout.kinds.arrays or numbers or plan.layout.kinds.constants)
+        library, kinds = plan.conversions.library, plan.layout.kinds
+        #: Whether to record the leaves that look like others. Python numbers only for code that asks for them.
+        numbers = kinds.numbers and getattr(f, "asks_for_python_numbers", None) is True
+        self.tells: bool = bool(kinds.arrays or numbers or kinds.constants)
         #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
-        self.unmarked: bool = type(plan.conversions.library).traced is Library.traced
+        self.unmarked: bool = type(library).traced is Library.traced
         #: Whether only arrays in the library of f's arrays may be differentiated.
-        library = plan.conversions.library
         self.is_output: Callable[[Any], bool] = library.is_floating if output == "tree" else library.is_real_scalar
 
     @property
@@ -114,12 +114,12 @@ class Function:
         return partial(_marking, self.f, places), args, kwargs
 
     def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
-        plan = self.plan
-        state = now()
-        if state.form is not None or state.constants or (self.unmarked and plan.conversions.library not in state.evaluating):
-            evaluating = (*state.evaluating, plan.conversions.library) if self.unmarked else state.evaluating
+        plan, state = self.plan, now()
+        library = plan.conversions.library
+        if state.form is not None or state.kinds.constants or (self.unmarked and library not in state.evaluating):
+            evaluating = (*state.evaluating, library) if self.unmarked else state.evaluating
             # f's own code runs without the form and the Constants of the calling code.
-            with within(state._replace(form=None, constants=(), evaluating=evaluating)):
+            with within(CORE, state._replace(form=None, kinds=state.kinds._replace(constants=()), evaluating=evaluating)):
                 return self(*active)
         try:
             if self.tells:
@@ -139,11 +139,8 @@ class Function:
         """Record for f which of its arguments are 0-d arrays, which are Python numbers, and what was in a Constant."""
         plan, both = self.plan, self._told_apart(active)
         args, kwargs = plan.layout.arguments(active, both[len(active) :])
-        arrays, python_numbers, constants = [
-            [both[n] for n in places]
-            for places in (plan.layout.kinds.arrays, plan.layout.kinds.numbers, plan.layout.kinds.constants)
-        ]
-        with within(now()._replace(arrays=arrays, python_numbers=python_numbers, constants=constants)):
+        kinds = Kinds(*[[both[n] for n in places] for places in plan.layout.kinds])
+        with within(CORE, now()._replace(kinds=kinds)):
             return self.f(*args, **kwargs)
 
     def _told_apart(self, active: Sequence[Any]) -> list[Any]:
@@ -167,7 +164,7 @@ class Function:
 def _marking(f: Callable[..., Any], places: Sequence[int], /, *args: Any, **kwargs: Any) -> Any:
     """f in a worker, where the leaves at these places were in a Constant."""
     leaves = apart((args, kwargs))[1]
-    with within(now()._replace(constants=[leaves[n].value for n in places])):
+    with within(CORE, now()._replace(kinds=Kinds(constants=[leaves[n].value for n in places]))):
         return f(*args, **kwargs)
 
 

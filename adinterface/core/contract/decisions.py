@@ -7,12 +7,14 @@ assumes them (`assuming`) and also computes them. If a later call computes other
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .ambient import now, within
+from .ambient import within
 
 if TYPE_CHECKING:
     from .library import Library
@@ -56,27 +58,52 @@ class Decisions:
         return self.answers[place].copy()
 
 
+_decisions: ContextVar[Decisions | None] = ContextVar("adinterface.decisions", default=None)
+
+
 def active() -> Decisions | None:
     """The recorded or assumed numbers of this run, if any: it must then read numbers in the same places, known or not."""
-    decisions: Decisions | None = now().decisions
-    return decisions
+    return _decisions.get()
 
 
 @contextlib.contextmanager
 def recording() -> Iterator[Decisions]:
     """Records the numbers that decide the course of code."""
     decisions = Decisions()
-    with within(now()._replace(decisions=decisions)):
+    with within(_decisions, decisions):
         yield decisions
     if decisions.undecided:
         raise Undecided
+
+
+class _Wish(threading.local):
+    """Whether code has raised an error that known numbers might have avoided.
+
+    It outlives the scope that sets it. A context variable could not be unset.
+    """
+
+    noted = False
+
+
+_wish = _Wish()
+
+
+def wish() -> None:
+    """Record that code which reads numbers has raised an error."""
+    _wish.noted = True
+
+
+def take_wish() -> bool:
+    """Whether `wish` was called since the last call of this function."""
+    noted, _wish.noted = _wish.noted, False
+    return noted
 
 
 @contextlib.contextmanager
 def assuming(answers: Sequence[np.ndarray[Any, Any]]) -> Iterator[Decisions]:
     """Gives code the numbers that decided an earlier run, and records which of them it reads."""
     decisions = Decisions(answers)
-    with within(now()._replace(decisions=decisions)):
+    with within(_decisions, decisions):
         yield decisions
     if decisions.undecided or len(decisions.asked) != len(answers):
         raise Undecided

@@ -9,12 +9,12 @@ counts: a value of an inner call is computed at that point, as the same call of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import Token
+from contextvars import ContextVar, Token
 from typing import Any
 
 import numpy as np
 
-from .ambient import Ambient, enter, leave, now, within
+from .ambient import within
 from .errors import RuleError
 from .library import Library
 from .repetition import Draws, Repeated, known_to
@@ -33,7 +33,7 @@ class Hold:
         self.record: list[Any] | None = None
         self.recording: bool = False
         self.place: int = 0
-        self.parent: Hold | None = now().hold
+        self.parent: Hold | None = _hold.get()
         #: The place of this hold in the record of its parent.
         self.position: int = 0
         if self.parent is not None:
@@ -57,13 +57,17 @@ class Hold:
         self.record, self.recording, place, self.place = [], True, self.place, 0
         evaluate = self.evaluate if self.aside is None else self.aside(self.evaluate)
         try:
-            with within(now()._replace(hold=self)):
+            with within(_hold, self):
                 evaluate(*[leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in self.leaves])
         except BaseException:
             self.record = None
             raise
         finally:
             self.recording, self.place = False, place
+
+
+#: What `ignore_derivatives` returns while differences evaluate f near a point.
+_hold: ContextVar[Hold | None] = ContextVar("adinterface.fixed_values", default=None)
 
 
 def _entry(record: list[Any], place: int, kind: type) -> Any:
@@ -86,7 +90,7 @@ class _Value:
 
 def fixed_value(x: Any, library: Library) -> Any:
     """An array without a derivative, with the value that an evaluation of differences must use."""
-    hold: Hold | None = now().hold
+    hold = _hold.get()
     if hold is None:
         return x
     record = hold.values()
@@ -154,16 +158,16 @@ class Holding:
 
     def __call__(self, *leaves: Any) -> Any:
         self.hold.place = 0
-        with within(now()._replace(hold=self.hold)):
+        with within(_hold, self.hold):
             return self.inside(*leaves)
 
 
-def hold_on(hold: Hold) -> Token[Ambient]:
+def hold_on(hold: Hold) -> Token[Hold | None]:
     """Evaluate with this hold until `let_go` gets the token."""
-    return enter(now()._replace(hold=hold))
+    return _hold.set(hold)
 
 
-let_go: Callable[[Token[Ambient]], None] = leave
+let_go: Callable[[Token[Hold | None]], None] = _hold.reset
 
 
 class Around:
@@ -175,12 +179,12 @@ class Around:
     __slots__ = ("_hold",)
 
     def __init__(self, at_the_point: Callable[[], Any]):
-        with within(now()._replace(hold=None)):
+        with within(_hold, None):
             self._hold = Hold(at_the_point, ())
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
         self._hold.place = 0
-        with within(now()._replace(hold=self._hold)):
+        with within(_hold, self._hold):
             return f(*args, **keywords)
 
 

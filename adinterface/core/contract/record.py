@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, NamedTuple
 
-from .ambient import now, within
+from .ambient import within
 from .backend import Accuracy
+
+#: The relative size of a large estimated error, and the function that warns of it.
+Doubt = tuple[float, Callable[[], None]]
 
 
 class Record:
@@ -20,18 +24,30 @@ class Record:
         self.accuracies: list[Accuracy] = []
 
 
+class _Listeners(NamedTuple):
+    """What the running code reports to."""
+
+    record: Record | None = None
+    #: The accuracies, for the operator that called the engine.
+    accuracies: list[Accuracy] | None = None
+    #: Large errors, in place of warnings.
+    doubts: list[Doubt] | None = None
+
+
+_listeners: ContextVar[_Listeners] = ContextVar("adinterface.record", default=_Listeners())  # noqa: B039 - a tuple
+
+
 @contextmanager
 def recording() -> Iterator[Record]:
     """Records the calls and steps of a block of code."""
     record = Record()
-    with within(now()._replace(record=record)):
+    with within(_listeners, _listeners.get()._replace(record=record)):
         yield record
 
 
 def active_record() -> Record | None:
     """The active record, or None."""
-    record: Record | None = now().record
-    return record
+    return _listeners.get().record
 
 
 def note_step(backend: Any, step: str) -> None:
@@ -57,13 +73,13 @@ def count_steps() -> int:
 def estimating() -> Iterator[list[Accuracy]]:
     """Collects the accuracies that engines note."""
     result: list[Accuracy] = []
-    with within(now()._replace(estimates=result)):
+    with within(_listeners, _listeners.get()._replace(accuracies=result)):
         yield result
 
 
 def note_accuracy(make: Callable[[], Accuracy]) -> None:
     """Note the accuracy of the derivatives just computed. `make` is called only if an operator collects accuracies."""
-    result, record = now().estimates, active_record()
+    record, result, _ = _listeners.get()
     if result is None and record is None:
         return
     accuracy = make()
@@ -74,16 +90,16 @@ def note_accuracy(make: Callable[[], Accuracy]) -> None:
 
 
 @contextmanager
-def doubting() -> Iterator[list[tuple[float, Callable[[], None]]]]:
-    """Collects large estimated errors in place of warnings: each with its relative size and the function that warns."""
-    doubts: list[tuple[float, Callable[[], None]]] = []
-    with within(now()._replace(doubts=doubts)):
+def doubting() -> Iterator[list[Doubt]]:
+    """Collects large estimated errors in place of warnings."""
+    doubts: list[Doubt] = []
+    with within(_listeners, _listeners.get()._replace(doubts=doubts)):
         yield doubts
 
 
 def tell_doubt(relative: float, tell: Callable[[], None]) -> None:
     """Warn now, or pass the warning to the caller that collects them."""
-    doubts = now().doubts
+    doubts = _listeners.get().doubts
     if doubts is None:
         tell()
     else:

@@ -10,11 +10,12 @@ import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from operator import call
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .ambient import now, within
+from .ambient import within
 from .errors import PrecisionError
 from .structures import Constant, Each
 
@@ -24,6 +25,10 @@ OUTSIDE = (ArithmeticError, ValueError, RuntimeWarning)
 
 #: The largest number of pieces per round of evaluations; few evaluations are sent one by one.
 PIECES = 64
+
+
+#: The `id` of each executor whose worker waits for the running code.
+_waiting: ContextVar[frozenset[int]] = ContextVar("adinterface.workers", default=frozenset())
 
 
 class Task(NamedTuple):
@@ -43,9 +48,9 @@ class Outside(NamedTuple):
 def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
     """The results, in the order of the tasks. Raises what a task raises, and cancels the tasks that have not begun."""
     size = max(1, -(-len(tasks) // PIECES))
-    stays, busy = isinstance(executor, ThreadPoolExecutor), now().waiting | {id(executor)}
+    stays, busy = isinstance(executor, ThreadPoolExecutor), _waiting.get() | {id(executor)}
     pieces = [_Piece(tasks[start : start + size], stays, busy) for start in range(0, len(tasks), size)]
-    if busy == now().waiting or _is_thread_of(executor):
+    if busy == _waiting.get() or _is_thread_of(executor):
         # A worker of this executor waits for the results. If all workers wait, no task can begin, so the task runs here.
         for piece in pieces:
             yield from piece.results()
@@ -76,7 +81,7 @@ class _Piece:
     def __call__(self) -> tuple[list[Any], list[str] | None]:
         """On a worker: the results, and their dtypes if they go to another process."""
         _require_dtypes(self.tasks, self.dtypes)
-        with within(now()._replace(waiting=now().waiting | self.busy)):
+        with within(_waiting, _waiting.get() | self.busy):
             results = self.results()
         return results, None if self.dtypes is None else _dtypes(results)
 

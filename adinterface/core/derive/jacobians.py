@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ..contract.ambient import now
 from ..contract.arrays import block_dtype, cast, filled, full_like, is_complex, library_of, size_of
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
 from ..contract.errors import NotRecordedError
-from ..contract.record import count_steps, note_own, note_step
+from ..contract.record import active_record, count_steps, note_own, note_step
 from . import policy
 from .basis import Components, concatenated, empty_block, namespace_of, reshaped, sum_units
 from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
@@ -19,7 +18,7 @@ from .primitives import back_stacked, checked, linearize, pullback, push_stacked
 def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
     """The gradient of a function with one real scalar output. Without `value`, outputs and aux are not used."""
     if backend.mode != "forward":
-        recorded = now().record is not None
+        recorded = active_record() is not None
         before = count_steps() if recorded else 0
         result = backend.gradient(function, leaves, value=value)
         if isinstance(result, Linearized):

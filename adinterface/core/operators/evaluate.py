@@ -9,8 +9,7 @@ from typing import Any
 from ..call.call import Call
 from ..call.output import Function, annotate
 from ..call.plan import Plan
-from ..contract.ambient import now
-from ..contract.record import estimating
+from ..contract.record import active_record, estimating
 from .operation import Operation, Results
 
 _NO_SCOPE = nullcontext()
@@ -20,7 +19,7 @@ def evaluate(
     operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], directions: tuple[Any, ...] | None
 ) -> Any:
     """The operator's results for the values of a call, and for its directions if the operator takes any."""
-    record = now().record
+    record = active_record()
     if record is not None:
         record.calls.append((plan, values))
     try:

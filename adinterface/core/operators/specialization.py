@@ -12,8 +12,7 @@ import numpy as np
 from ..call.conversions import Entrance, conversions_into_compiled
 from ..call.output import Function, annotate
 from ..call.plan import Plan
-from ..contract.ambient import take_wish
-from ..contract.decisions import Undecided
+from ..contract.decisions import Undecided, take_wish
 from ..contract.errors import AdinterfaceError, BackendError
 from ..contract.library import NUMPY, PYTHON
 from ..contract.nodes import Unkeyed, contents

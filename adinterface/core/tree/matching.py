@@ -93,7 +93,7 @@ def apart(tree: Any) -> tuple[Structure, list[Leaf]]:
     """
     result: list[Leaf] = []
     structure = flatten(tree, result, lambda: "the tree", thaws=True)
-    constants = {id(value) for value in now().constants}
+    constants = {id(value) for value in now().kinds.constants}
     kept = [leaf.differentiated and id(leaf.value) not in constants for leaf in result] if constants else []
     if any(kept):
         result = [replace(leaf, differentiated=keeps) for leaf, keeps in zip(result, kept)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core.contract.ambient import wish
+from ...core.contract.decisions import wish
 from ..refusals import telling_unknown
 from .classes import landed
 from .copies import Copies, DictView, ListView

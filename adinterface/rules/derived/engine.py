@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ...core.contract.ambient import now
 from ...core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ...core.contract.errors import RuleError
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.registry import auto_class
 from ...core.tree import Constant, Leaf, flatten
+from ..namespace import engine_of_rule
 from ..scalar import is_complex
 
 
 def backend_of_arrays(tree: Any) -> AutoBackend:
     """The backend whose engine has made the arrays of a tree; finite differences for NumPy's, which none has made."""
-    library = now().following
+    library = engine_of_rule.get()
     if library is None:
         leaves: list[Leaf] = []
         flatten(Constant(tree), leaves, lambda: "an argument")

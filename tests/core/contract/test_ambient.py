@@ -6,23 +6,24 @@ from pathlib import Path
 import pytest
 
 import adinterface
-from adinterface.core.contract.ambient import Ambient, now, take_wish, wish, within
+from adinterface.core.contract.ambient import CORE, Ambient, now, within
+from adinterface.core.contract.decisions import take_wish, wish
 from adinterface.core.contract.notes import Note, note_of
 
 
 def test_scopes_restore_what_was_before():
-    with within(now()._replace(level="outer")):
-        with within(now()._replace(waiting=frozenset({1}))):
-            assert (now().level, now().waiting) == ("outer", {1})
-        with pytest.raises(KeyError), within(now()._replace(level="inner")):
+    with within(CORE, now()._replace(evaluating=("outer",))):
+        with within(CORE, now()._replace(form=float)):
+            assert (now().evaluating, now().form) == (("outer",), float)
+        with pytest.raises(KeyError), within(CORE, now()._replace(evaluating=("inner",))):
             raise KeyError
-        assert now() == Ambient(level="outer")
+        assert now() == Ambient(evaluating=("outer",))
     assert now() == Ambient()
 
 
 def test_a_thread_begins_with_nothing():
     seen = []
-    with within(now()._replace(level="here")):
+    with within(CORE, now()._replace(evaluating=("here",))):
         thread = threading.Thread(target=lambda: seen.append(now()))
         thread.start()
         thread.join()
@@ -30,7 +31,7 @@ def test_a_thread_begins_with_nothing():
 
 
 def test_a_wish_is_told_once_and_outlives_a_scope():
-    with within(now()._replace(level="inner")):
+    with within(CORE, now()._replace(evaluating=("inner",))):
         wish()
     assert take_wish()
     assert not take_wish()
@@ -46,8 +47,14 @@ def test_ambient_state_stands_in_few_files():
     counts = {str(path.relative_to(root)): _count(path.read_text(encoding="utf-8")) for path in sources}
     found = {name: count for name, count in counts.items() if count}
     assert found == {
-        "adinterface/core/contract/ambient.py": 2,
+        "adinterface/core/contract/ambient.py": 1,
+        "adinterface/core/contract/decisions.py": 2,
+        "adinterface/core/contract/fixed_values.py": 1,
+        "adinterface/core/contract/record.py": 1,
+        "adinterface/core/contract/workers.py": 1,
         "adinterface/numpy_code/refusals.py": 1,
+        "adinterface/rules/namespace.py": 1,
+        "backends/adinterface_finite/levels.py": 1,
         "backends/adinterface_torch/ambient.py": 1,
     }
 

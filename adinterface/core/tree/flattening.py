@@ -18,12 +18,12 @@ from ..contract.structures import (
     CARRIED,
     CONSTANT,
     DIFFERENTIATED,
+    EACH,
     Constant,
     Given,
     GivenConstant,
     Holder,
     Leaf,
-    Marker,
     Node,
     Slot,
     Static,
@@ -54,7 +54,7 @@ class _Place(NamedTuple):
         if self.constant:
             return _Place(paths, True)
         holder = value if node_type.held and self.holder is None else self.holder
-        return _Place(paths, False, holder, self.fixed or node_type.fixes_numbers, self.alone and isinstance(node_type, Marker))
+        return _Place(paths, False, holder, self.fixed or node_type.fixes_numbers, self.alone and node_type is EACH)
 
 
 def _no_path(n: int) -> str:
@@ -191,7 +191,7 @@ class Flattening:
             self._static((GivenConstant if place.constant else Given)(data, node_type), place)
         if node_type.held:
             self._static(holder_of(node_type, value, children)[0], place)
-        elif not node_type.fixes_numbers and (place is _INSIDE or (place is _ARGUMENTS and not isinstance(node_type, Marker))):
+        elif not node_type.fixes_numbers and (place is _INSIDE or (place is _ARGUMENTS and node_type is not EACH)):
             self.trees(children, _INSIDE)  # the usual place, without a new object
             return
         self.trees(children, place.inside(node_type, value, _no_path))

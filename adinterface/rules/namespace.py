@@ -9,11 +9,11 @@ import numpy as np
 
 from ..core.contract.ambient import now
 from ..core.contract.library import NUMPY, PYTHON, Library
-from ..core.contract.tracing import door, tracing
+from ..core.contract.tracing import entry, tracing
 from ..core.tree import handler_of
 
 
-@door
+@entry
 def array_namespace(*arrays: Any) -> Any:
     """The Array API namespace of these arrays: `xp = array_namespace(x); xp.sum(xp.sin(x))` runs on every engine.
 

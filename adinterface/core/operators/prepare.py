@@ -23,7 +23,7 @@ from .typed import typed
 from .writing import Write, follow, require_apart, stored
 
 if TYPE_CHECKING:
-    from . import signatures
+    from ... import _signatures as signatures
 
 
 @typed["signatures.Prepare"]()

@@ -1,8 +1,8 @@
 """Compilers that trace users' Python code, including its calls of this package: `torch.compile`, `torch.export`.
 
-It cannot trace the core, which reads memory addresses. So each entry function asks `tracing()` first. The compiler then traces
+They cannot trace the core, which reads memory addresses. So each entry function asks `tracing()` first. A compiler then traces
 plain code for `gradient` and a few more, `doors/traced_calls.py`, and leaves other calls to Python. Where Python calls an entry
-function, it compiles neither this function nor what it calls.
+function, the compiler compiles neither this function nor what it calls.
 """
 
 from __future__ import annotations  # a compiler that traces `untraced` would evaluate P.args

@@ -63,7 +63,7 @@ from .spread.batched import batched
 from .spread.batched import batched_kind as _batched_kind
 
 #: What extensions add to the core: operations on some backend values, operators around operators, and what it calls by name.
-_extend(sparse.EXTENSION, _spread.EXTENSION, around={batched: _batched_kind}, **_doors.ENTRIES)
+_extend(sparse.EXTENSION, _spread.EXTENSION, around={batched: _batched_kind}, **_doors.FUNCTIONS)
 
 if _TYPE_CHECKING:
     from . import fit as fit

@@ -74,12 +74,12 @@ def _from_plain_text(app: Any, what: str, name: str, obj: Any, options: Any, lin
     lines[:] = "\n".join(lines).split("\n")
 
 
-SIGNATURES = Path(adinterface.__file__).parent / "core" / "operators" / "signatures.pyi"
+SIGNATURES = Path(adinterface.__file__).parent / "_signatures.pyi"
 _DECORATOR = re.compile(r'^@typed\["signatures\.(\w+)"\]', re.M)
 
 
 def _overloads() -> dict[str, list[ast.FunctionDef]]:
-    """The overloads of each class of `signatures.pyi`."""
+    """The overloads of each class of `_signatures.pyi`."""
     classes = [node for node in ast.parse(SIGNATURES.read_text()).body if isinstance(node, ast.ClassDef)]
     return {cls.name: [node for node in cls.body if isinstance(node, ast.FunctionDef)] for cls in classes}
 
@@ -103,7 +103,7 @@ def _shown(overload: ast.FunctionDef) -> str | None:
 
 
 def _with_types(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Adds the overloads of an operator for one argument, from `signatures.pyi`."""
+    """Adds the overloads of an operator for one argument, from `_signatures.pyi`."""
     if what != "function" or not (found := _DECORATOR.search(inspect.getsource(inspect.unwrap(obj)))):
         return
     shown = [_shown(overload) for overload in OVERLOADS[found[1]]]

@@ -2,18 +2,20 @@
 
 The compiler traces every line here, so the code is plain: no cache, no lock, no plan. Arguments are trees of the engine's own
 arrays. Every other argument, and every error, is refused; then the call is left to Python: see `core/contract/tracing.py`.
+An engine whose compiler traces user code derives its `Compiler` from the one here.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import types
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple, NoReturn
 
 from ..core.contract.auto import AutoBackend
-from ..core.contract.compilers import Compiler
 from ..core.contract.structures import Constant
 from ..core.tree.recognition import is_registered
 
@@ -21,19 +23,77 @@ from ..core.tree.recognition import is_registered
 _PASSED = (str, bytes, bool, int, type(None), type, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
 
-def trace(
-    compiler: Compiler, kind: Any, auto: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """One call of an operator, as the compiler traces it. `kind`: see `dispatch.Kind`."""
-    name = getattr(kind, "name", "batched")
-    if name not in _TRACED:
-        compiler.refuse(f"adinterface traces {', '.join(_TRACED)}, not {name}")
-    if type(auto).name != compiler.name:
-        compiler.refuse(f"{name} on {type(auto).__name__} cannot be traced by the compiler of {compiler.name}")
-    reason = compiler.accepts(auto)
-    if reason is not None:
-        compiler.refuse(reason)
-    return _TRACED[name](compiler, kind, f, args, kwargs)
+class TracedGradient(NamedTuple):
+    """The result of `Compiler.gradient`."""
+
+    output: Any
+    #: None of these overlaps another array.
+    aux: tuple[Any, ...]
+    gradients: tuple[Any, ...]
+
+
+class Compiler(ABC):
+    """A compiler that traces Python code: the result of `Backend.compiler`.
+
+    The compiler traces these methods too, so they contain only code that it can trace.
+    """
+
+    #: The name of the backend.
+    name: str
+
+    @abstractmethod
+    def reads_code(self) -> bool:
+        """Whether it interprets the running code, as `torch.compile` does; otherwise Python runs the code on traced arrays."""
+
+    @abstractmethod
+    def refuse(self, reason: str) -> NoReturn:
+        """End the tracing of the call that is being traced, and leave that call to Python.
+
+        Raises an error with the reason where the whole program must be traced.
+        """
+
+    @abstractmethod
+    def is_array(self, value: Any) -> bool:
+        """Whether a value is an array of the engine that `gradient` takes."""
+
+    @abstractmethod
+    def is_floating(self, array: Any) -> bool:
+        """Whether an array holds real or complex floating numbers."""
+
+    @abstractmethod
+    def is_real_scalar(self, array: Any) -> bool:
+        """Whether an array is 0-d and holds a real floating number."""
+
+    @abstractmethod
+    def zeros_like(self, array: Any) -> Any: ...
+
+    @abstractmethod
+    def namespace(self) -> ModuleType:
+        """What `Library.namespace` returns for an array of the engine."""
+
+    @abstractmethod
+    def accepts(self, auto: AutoBackend) -> str | None:
+        """Why the options of a backend value cannot be traced; None if they can."""
+
+    @abstractmethod
+    def gradient(self, function: Callable[..., tuple[Any, tuple[Any, ...]]], leaves: Sequence[Any]) -> TracedGradient:
+        """The gradients of a function from leaves to `(real scalar, aux)`, in reverse mode."""
+
+    @abstractmethod
+    def hvp(self, function: Callable[..., Any], leaves: Sequence[Any], directions: Sequence[Any]) -> tuple[Any, Any]:
+        """The gradients of a function from leaves to a real scalar, and its Hessian times the directions."""
+
+    def trace(self, kind: Any, auto: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """One call of an operator, as the compiler traces it. `kind`: see `dispatch.Kind`."""
+        name = getattr(kind, "name", "batched")
+        if name not in _TRACED:
+            self.refuse(f"adinterface traces {', '.join(_TRACED)}, not {name}")
+        if type(auto).name != self.name:
+            self.refuse(f"{name} on {type(auto).__name__} cannot be traced by the compiler of {self.name}")
+        reason = self.accepts(auto)
+        if reason is not None:
+            self.refuse(reason)
+        return _TRACED[name](self, kind, f, args, kwargs)
 
 
 def _gradient(compiler: Compiler, kind: Any, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -67,8 +67,8 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
 
     copy_for_call: Any = _UNASKED
 
-    @untraced
     @functools.wraps(f)
+    @untraced
     def on_any_engine(*args: Any, **kwargs: Any) -> Any:
         leaves: list[Leaf] = []
         structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")

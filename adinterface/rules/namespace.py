@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.library import NUMPY, PYTHON, Library
-from ..core.contract.tracing import door, tracing
+from ..core.contract.tracing import entry, tracing
 from ..core.tree import handler_of
 
 #: While a rule runs: the engine that differentiates it, if its carried arrays are NumPy arrays. A rule gets both, so its
@@ -17,7 +17,7 @@ from ..core.tree import handler_of
 engine_of_rule: ContextVar[Library | None] = ContextVar("adinterface.rules", default=None)
 
 
-@door
+@entry
 def array_namespace(*arrays: Any) -> Any:
     """The Array API namespace of these arrays: `xp = array_namespace(x); xp.sum(xp.sin(x))` runs on every engine.
 

@@ -24,7 +24,7 @@ from .batched_call import BatchedCall, BatchedLayout, batched_layout, no_each
 from .entries import for_each, with_axis
 
 if TYPE_CHECKING:
-    from ..core.operators import signatures
+    from .. import _signatures as signatures
 
 
 @typed["signatures.BatchedOperator"]()

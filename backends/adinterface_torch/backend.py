@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from operator import attrgetter
+from types import CodeType
 from typing import Any
 
 import torch
@@ -22,7 +23,6 @@ from adinterface.core.contract.backend import (
     Pushforward,
     Randomness,
 )
-from adinterface.core.contract.compilers import Compiler
 from adinterface.core.contract.errors import AdinterfaceError, BackendError
 from adinterface.core.contract.library import Scoping
 from adinterface.core.contract.notes import note_of
@@ -313,10 +313,10 @@ class TorchBackend(Backend):
         return export(function, arrays, path)
 
     @classmethod
-    def compiler(cls) -> Compiler:
+    def compiler(cls, entries: Set[CodeType]) -> Any:
         from .compiling import TorchCompiler  # here, because it imports the compiler
 
-        return TorchCompiler()
+        return TorchCompiler(entries)
 
     @classmethod
     def devices(cls) -> list[str]:

@@ -7,7 +7,7 @@ numbers. With `strict=True` it traces as `torch.compile` does, so that is refuse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
@@ -16,8 +16,8 @@ from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, make
 
 from adinterface.core.contract.auto import AutoBackend, AutoTorch
 from adinterface.core.contract.backend import Arrays
-from adinterface.core.contract.compilers import Compiler, TracedGradient
 from adinterface.core.contract.errors import BackendError
+from adinterface.doors.traced_calls import Compiler, TracedGradient
 
 from .ambient import here
 from .private import is_exporting, leave_to_python
@@ -32,8 +32,9 @@ _WithAux = Callable[..., tuple[Any, tuple[Any, ...]]]
 class TorchCompiler(Compiler):
     name = "torch"
 
-    def leave(self, code: CodeType) -> None:
-        leave_to_python(code)
+    def __init__(self, entries: Set[CodeType]):
+        for code in entries:
+            leave_to_python(code)
 
     def reads_code(self) -> bool:
         return torch.compiler.is_dynamo_compiling()

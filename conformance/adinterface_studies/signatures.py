@@ -1,4 +1,4 @@
-"""`python -m adinterface_studies.signatures`: write the overloads of the operators, `signatures.pyi`.
+"""`python -m adinterface_studies.signatures`: write the overloads of the operators, `_signatures.pyi`.
 
 Python cannot map types over a tuple, so the overloads are spelled out for up to four arguments.
 """
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import adinterface
 
 #: What `python -m adinterface_studies.signatures` writes.
-STUB = Path(adinterface.__file__).parent / "core" / "operators" / "signatures.pyi"
+STUB = Path(adinterface.__file__).parent / "_signatures.pyi"
 
 HEAD = '''\
 # Written by: python -m adinterface_studies.signatures
@@ -24,16 +24,16 @@ from typing import Any, Generic, Never, Protocol, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.auto import AutoBackend as _AutoBackend
-from ..contract.auto import MatrixBackend
-from ..contract.backend import Randomness
-from ..tree import Constant, Duplicated, Each
-from .derivative import ValueAndDerivative, ValueDerivativeAndSecondDerivative
-from .gradient import ValueAndGradient
-from .hessian import GradientAndHvp, ValueGradientAndHessian
-from .jacobian import ValueAndJacobian
-from .prepare import Prepared as _Prepared
-from .pullback import ValueAndBack, ValueAndPush, ValueAndTangent
+from .core.contract.auto import AutoBackend as _AutoBackend
+from .core.contract.auto import MatrixBackend
+from .core.contract.backend import Randomness
+from .core.operators.derivative import ValueAndDerivative, ValueDerivativeAndSecondDerivative
+from .core.operators.gradient import ValueAndGradient
+from .core.operators.hessian import GradientAndHvp, ValueGradientAndHessian
+from .core.operators.jacobian import ValueAndJacobian
+from .core.operators.prepare import Prepared as _Prepared
+from .core.operators.pullback import ValueAndBack, ValueAndPush, ValueAndTangent
+from .core.tree import Constant, Duplicated, Each
 
 class Array(Protocol):
     """What a tensor and a JAX array have, and neither a number, nor a NumPy scalar, nor a container or a module."""
@@ -58,7 +58,7 @@ if os.name == "mypy":
 elif not MYPY:
     from typing import Never as BackendAfterFunction
 
-    from ..contract.auto import AutoBackend
+    from .core.contract.auto import AutoBackend
 
 A = TypeVar("A")
 B = TypeVar("B")

@@ -18,8 +18,8 @@ from .errors import BackendError
 #: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
 Mode = Literal["forward", "reverse"] | None
 
-#: The classes of backend values that define `is_compiling`.
-COMPILING: list[type[AutoBackend]] = []
+#: The `is_compiling` of the backend values that define one, by their names.
+COMPILING: dict[str, Callable[[], bool]] = {}
 
 
 @dataclass(frozen=True)
@@ -40,20 +40,14 @@ class AutoBackend:
     optimisers: ClassVar[tuple[str, ...]] = ()
     #: The format of files that `Prepared.export` writes, for messages.
     exports: ClassVar[str]
+    #: Whether a compiler of the engine traces the running code, as `torch.compile` does. The compiler traces the answer, too.
+    #: An engine without such a compiler has no answer. One that has it imports no engine here, and defines `Backend.compiler`.
+    is_compiling: ClassVar[Callable[[], bool]]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "is_compiling" in vars(cls):
-            COMPILING.append(cls)
-
-    @classmethod
-    def is_compiling(cls) -> bool:
-        """Whether a compiler of the engine is tracing the running code, as `torch.compile` does.
-
-        An engine with such a compiler overrides it, without importing the engine, and defines `Backend.compiler`. The compiler
-        traces this method too.
-        """
-        return False
+            COMPILING[cls.name] = cls.is_compiling
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -200,8 +194,8 @@ class AutoTorch(_Ours):
     device: Any = None
     executor: Any = field(default=None, repr=False, hash=False)
 
-    @classmethod
-    def is_compiling(cls) -> bool:
+    @staticmethod
+    def is_compiling() -> bool:
         compiler = sys.modules.get("torch.compiler")
         return compiler is not None and compiler.is_compiling()
 

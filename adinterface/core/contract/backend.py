@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import pickle
 from abc import ABC
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from types import CodeType
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from .auto import AutoBackend, Mode, is_mode
 from .library import Library, Scoping
 from .nodes import NodeType
-
-if TYPE_CHECKING:
-    from .compilers import Compiler
 
 Arrays = tuple[Any, ...]
 
@@ -390,8 +388,11 @@ class Backend(Shortcuts, ABC):
         return None
 
     @classmethod
-    def compiler(cls) -> Compiler:
-        """The compiler of users' code, for an engine whose value defines `is_compiling`. Called once."""
+    def compiler(cls, entries: Set[CodeType]) -> Any:
+        """A `doors.traced_calls.Compiler` of users' code, for an engine whose value defines `is_compiling`. Called once.
+
+        entries: code that the compiler leaves uncompiled where Python calls it, with all that this code calls.
+        """
         raise NotImplementedError
 
     @classmethod

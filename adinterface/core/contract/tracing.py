@@ -1,57 +1,65 @@
 """Compilers that trace users' Python code, including its calls of this package: `torch.compile`, `torch.export`.
 
-Such a compiler cannot trace the core, which reads entry points and memory addresses. So each entry function of the package
-calls `tracing()` first. While a compiler traces, `gradient` and a few more use `doors/traced_calls.py`, which the compiler
-can trace. All other calls refuse to be traced: the compiler then leaves the whole call to Python. It compiles neither the
-function that Python calls, which is a `door`, nor the functions that it calls.
+They cannot trace the core, which reads memory addresses. So each entry function asks `tracing()` first. A compiler then traces
+plain code for `gradient` and a few more, `doors/traced_calls.py`, and leaves other calls to Python. Where Python calls an entry
+function, the compiler compiles neither this function nor what it calls.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # a compiler that traces `untraced` would evaluate P.args
 
 import functools
+import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+from types import CodeType
+from typing import Any, ParamSpec, TypeVar
 
-from . import late
 from .auto import COMPILING
-from .late import DOORS
-
-if TYPE_CHECKING:
-    from .compilers import Compiler
+from .registry import backend_class
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_ENTRIES: set[CodeType] = set()
+_this = sys.modules[__name__]
 
 
-def tracing() -> Compiler | None:
-    """The compiler that traces the running code, or None."""
-    for auto in COMPILING:
-        if auto.is_compiling():
-            return cast("Compiler", getattr(late, auto.name))
+def tracing() -> Any:
+    """The compiler that traces the running code, a `doors.traced_calls.Compiler`, or None."""
+    for name, is_compiling in COMPILING.items():
+        if is_compiling():
+            return getattr(_this, name)
     return None
 
 
-def door(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorates a function that calls `tracing()`. Returns the function unchanged."""
-    DOORS.add(function.__code__)
+def __getattr__(name: str) -> Any:
+    """The compiler of an engine. A compiler reads an attribute of a module, so this code, without tracing."""
+    if name not in COMPILING:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    compiler = globals()[name] = backend_class(name).compiler(_ENTRIES)
+    return compiler
+
+
+def entry(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorates a function that asks `tracing()`. Returns the function unchanged."""
+    _ENTRIES.add(function.__code__)
     return function
+
+
+def refuse(reason: str) -> None:
+    """Leave the running call to Python if a compiler interprets its code."""
+    compiler = tracing()
+    if compiler is not None and compiler.reads_code():
+        compiler.refuse(reason)
 
 
 def untraced(function: Callable[P, T]) -> Callable[P, T]:
     """Decorates a function that no compiler traces: it runs in Python, outside the compiled code."""
     # Not function.__qualname__, which the compiler of PyTorch 2.11 cannot read if it has traced the definition.
-    name = function.__code__.co_qualname.partition(".<locals>")[0]
+    reason = function.__code__.co_qualname.partition(".<locals>")[0] + " cannot be traced"
 
     @functools.wraps(function)
-    @door
+    @entry
     def called(*args: P.args, **kwargs: P.kwargs) -> T:
-        compiler = tracing()
-        if compiler is not None and compiler.reads_code():
-            compiler.refuse(f"{name} cannot be traced")
+        refuse(reason)
         return function(*args, **kwargs)
 
-    called.__wrapped__ = getattr(function, "__wrapped__", function)
     return called
-
-
-__all__ = ["door", "tracing", "untraced"]

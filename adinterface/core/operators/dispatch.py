@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from ..call.messages import describe, require_function
-from ..contract import late
 from ..contract.auto import AutoBackend, require_hashable
 from .operation import Operation
 
@@ -28,9 +27,13 @@ class Extension(NamedTuple):
     entry: str
 
     def operation(self, kind: Kind, auto: AutoBackend) -> Operation:
-        module, _, name = self.entry.partition(":")
-        make: Callable[[Kind, AutoBackend], Operation] = getattr(importlib.import_module(module), name)
-        return make(kind, auto)
+        operation: Operation = _imported(self.entry)(kind, auto)
+        return operation
+
+
+def _imported(entry: str) -> Any:
+    module, _, name = entry.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 #: Takes an operator around an operator apart: from the caller for messages, the inner operator, the arguments behind it and the
@@ -39,17 +42,17 @@ Around = Callable[[str, Any, tuple[Any, ...], dict[str, Any]], tuple[Kind, Calla
 
 _extensions: list[Extension] = []
 _around: dict[Any, Around] = {}
+_functions: dict[str, str] = {}
 
 
-def extend(*extensions: Extension, around: Mapping[Any, Around] = MappingProxyType({}), **entries: str) -> None:
+def extend(*extensions: Extension, around: Mapping[Any, Around] = MappingProxyType({}), **functions: str) -> None:
     """Register extensions. The first one that applies to a backend value makes its operations.
 
-    around: operators around an operator. entries: other functions of extensions that the core calls, `"module:name"` by name;
-    each becomes an attribute of `contract.late`.
+    around: operators around an operator. functions: what else the core calls in extensions, `"module:name"` by name.
     """
     _extensions.extend(extensions)
     _around.update(around)
-    late.ENTRIES.update(entries)
+    _functions.update(functions)
     _cached_operation.cache_clear()
 
 
@@ -105,6 +108,11 @@ def require_call(caller: str, operator: Any, f: Any) -> None:
 def around_of(operator: Any) -> Around | None:
     """What takes an operator around an operator apart; None for anything else."""
     return _entry(_around, operator)
+
+
+def function_of_extension(name: str) -> Any:
+    """What an extension registered by this name; None without that extension."""
+    return _imported(_functions[name]) if name in _functions else None
 
 
 def _entry(table: Mapping[Any, T], operator: Any) -> T | None:

@@ -16,7 +16,7 @@ from .run import run
 from .typed import typed
 
 if TYPE_CHECKING:
-    from . import signatures
+    from ... import _signatures as signatures
 
 Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
 

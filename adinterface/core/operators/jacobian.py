@@ -15,7 +15,7 @@ from .run import run
 from .typed import typed
 
 if TYPE_CHECKING:
-    from . import signatures
+    from ... import _signatures as signatures
 
 Value = TypeVar("Value")
 Jacobians = TypeVar("Jacobians")

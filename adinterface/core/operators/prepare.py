@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..call.messages import require_function
 from ..call.plan import Plan
-from ..contract import late
 from ..contract.auto import AutoBackend
 from ..contract.cache import Cache
 from ..contract.nodes import Unkeyed
-from ..contract.tracing import door, tracing, untraced
+from ..contract.tracing import entry, tracing, untraced
 from ..tree import Duplicated, Signature
-from .dispatch import Kind, around_of, operation_of, require_operator
+from .dispatch import Kind, around_of, function_of_extension, operation_of, require_operator
 from .evaluate import specialized
 from .operation import Operation
 from .specialization import CompiledSpecialization, Specialization, key_of
@@ -23,7 +22,7 @@ from .typed import typed
 from .writing import Write, follow, require_apart, stored
 
 if TYPE_CHECKING:
-    from . import signatures
+    from ... import _signatures as signatures
 
 
 @typed["signatures.Prepare"]()
@@ -64,8 +63,10 @@ def prepare(
     if prepared._operation.stores:
         args = tuple([arg.value if type(arg) is Duplicated else arg for arg in args])
     plan, values, signature = prepared._operation.plans.find(args, kwargs)
-    if not plan.layout.held and signature is not None:  # it would keep a module alive; and a nested tensor has no shape
-        prepared._example = late.Example(example_args, kwargs)
+    example = function_of_extension("Example")
+    # Not of modules, which it would keep alive; and a nested tensor has no shape.
+    if example and not plan.layout.held and signature is not None:
+        prepared._example = example(example_args, kwargs)
     if not plan.stateful:
         prepared._specialization(plan, values, signature)  # the engine compiles at the first call
     return prepared
@@ -110,7 +111,8 @@ class Prepared:
             if self._example is None:
                 raise TypeError("Prepared.export: pass example arguments behind the path; none are kept of modules.")
             args, kwargs = self._example.arguments()
-        manifest: dict[str, Any] = late.export(self._operation, self._auto, self._original, path, args, kwargs)
+        export = function_of_extension("export")
+        manifest: dict[str, Any] = export(self._operation, self._auto, self._original, path, args, kwargs)
         return manifest
 
     @property
@@ -127,12 +129,12 @@ class Prepared:
         """How many signatures have been specialised so far, dropped ones included."""
         return self._count + (0 if self._following is None else self._following[0]._count)
 
-    @door
+    @entry
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The operator's results for these arguments."""
         compiler = tracing()
         if compiler is not None:
-            return late.trace(compiler, self._operation.kind, self._auto, self._original, args, kwargs)
+            return compiler.trace(self._operation.kind, self._auto, self._original, args, kwargs)
         directions = None
         if self._operation.directions is not None:
             args, directions = self._operation.arguments(args)

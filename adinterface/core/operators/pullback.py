@@ -20,7 +20,7 @@ from .run import run
 from .typed import typed
 
 if TYPE_CHECKING:
-    from . import signatures
+    from ... import _signatures as signatures
 
 Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..contract import late
 from ..contract.auto import AutoBackend
-from ..contract.tracing import door, tracing
+from ..contract.tracing import entry, tracing
 from .dispatch import Kind, operation_of
 from .evaluate import evaluate
 from .writing import run_writing
 
 
-@door
+@entry
 def run(
     kind: Kind,
     auto: AutoBackend,
@@ -24,7 +23,7 @@ def run(
     """One call of an operator, from arguments to results."""
     compiler = tracing()
     if compiler is not None:
-        return late.trace(compiler, kind, auto, f, args, kwargs)
+        return compiler.trace(kind, auto, f, args, kwargs)
     operation = operation_of(kind, auto)
     directions = None
     if operation.directions is not None:

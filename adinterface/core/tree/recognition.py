@@ -17,7 +17,7 @@ from ..contract.errors import NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import TOLD_BY, NodeType, Same
 from ..contract.structures import EACH, Constant, Each
-from ..contract.tracing import tracing
+from ..contract.tracing import refuse
 from .attributes import Attributes
 from .containers import BUILT_IN, KEPT_CLASSES, Registered
 from .opaque import buffer_has_floats, hidden, is_number
@@ -127,11 +127,8 @@ def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str 
         return known
     if cls in _OPAQUE:
         return None
-    compiler = tracing()
-    if compiler is not None and compiler.reads_code():  # which would trace the look-up of the entry points
-        compiler.refuse(
-            f"adinterface has not met {cls.__module__}.{cls.__qualname__} before: call it once without the compiler"
-        )
+    # A compiler would trace the look-up of the entry points.
+    refuse(f"adinterface has not met {cls.__module__}.{cls.__qualname__} before: call it once without the compiler")
     handler = _find_handler(value, path)
     if handler is not None:
         if len(HANDLERS) >= KEPT_CLASSES:

@@ -33,8 +33,8 @@ def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
     if not callable(f):
         raise TypeError(f"checkpoint takes a function, not a {type(f).__name__}: write @checkpoint above its definition.")
 
-    @untraced
     @functools.wraps(f)
+    @untraced
     def recomputing(*args: P.args, **keywords: P.kwargs) -> T:
         leaves: list[Leaf] = []
         structure = flatten(Constant((args, keywords)), leaves, lambda: "an argument")

@@ -37,7 +37,7 @@ from adinterface import (
     tree,
     value_and_gradient,
 )
-from adinterface.core.contract import late, registry
+from adinterface.core.contract import registry, tracing
 from adinterface.core.tree import HANDLERS
 from adinterface.fit import Training, update
 from adinterface.rules import checkpoint, differentiate_with, ignore_derivatives
@@ -153,7 +153,7 @@ def test_the_first_call_of_a_program_may_be_a_traced_one(monkeypatch):
         return gradient(cube, AutoTorch(), x)
 
     expected = step(X)
-    monkeypatch.delitem(vars(late), "torch", raising=False)
+    monkeypatch.delitem(vars(tracing), "torch", raising=False)
     registry._known.clear()
     for cached in (registry._entry_points, registry.backend_of):
         cached.cache_clear()

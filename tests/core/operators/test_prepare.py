@@ -37,6 +37,7 @@ from adinterface import (
     register_node,
     value_and_gradient,
 )
+from adinterface.core.operators import dispatch
 from adinterface.tools.facts import gives_map, operations
 
 X = np.linspace(0.5, 1.5, 4)
@@ -409,6 +410,13 @@ def test_what_cannot_be_compiled_is_not(operator, args, options, monkeypatch):
     found = torch.as_tensor(found[0] if operator is gradient else found).detach()
     np.testing.assert_allclose(found, 3 * X**2 if operator is gradient else 6 * X * Y)
     assert_tree(gradient(cubes, AutoTorch(compile=True), X), gradient(cubes, AutoTorch(), X), 0.0)
+
+
+def test_what_writes_files_may_be_missing(monkeypatch):
+    monkeypatch.setattr(dispatch, "_functions", {})
+    assert_tree(
+        prepare(gradient, lambda x: (x**2).sum(), AutoFiniteDifferences(), np.ones(2))(np.ones(2)), (np.full(2, 2.0),), 1e-6
+    )
 
 
 def test_a_compiler_that_fails_names_the_remedy(monkeypatch):

@@ -31,7 +31,8 @@ class TorchLoops(Loops):
         Copies, so that a step may write into its slice after an earlier one has used its own. torch has no rule for these in
         forward mode, which does not need them.
         """
-        return tuple(x.unbind(0) if is_forward() or in_dual_level() else torch.unbind_copy(x))
+        views = type(x) is not torch.Tensor or torch.compiler.is_compiling() or is_forward() or in_dual_level()
+        return tuple(x.unbind(0) if views else _unbind_copy(x))
 
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
         if not torch.is_grad_enabled() or peek() is not None or in_dual_level() or torch.compiler.is_compiling():
@@ -55,6 +56,7 @@ class TorchLoops(Loops):
         return again
 
 
+_unbind_copy: Any = torch.unbind_copy
 #: The functions that write their second and third argument, a mean and a variance, by the name under which torch has them.
 _WITH_STATISTICS = ("batch_norm", "instance_norm")
 #: The attribute of a copy that holds the tensor that it replaces, in an evaluation inside one that is repeated.

@@ -246,8 +246,8 @@ def refuse_misread(factors: torch.Tensor, sides: torch.Tensor) -> None:
     if batches and (factors.shape[:-2] != sides.shape[:-2] or _batches_of(sides) - batches):
         raise BackendError(
             "f calls linalg.lu_solve of torch in a batch, with several right-hand sides for the factors of each entry, where "
-            "the result of torch is wrong. Write torch.linalg.solve(A, B), or give the factors the batch axes of the right-hand "
-            "sides, with expand."
+            "the result of torch is wrong. Write torch.linalg.solve(A, B), or give the factors the batch axes of the "
+            "right-hand sides, with expand."
         )
 
 

@@ -229,8 +229,8 @@ def test_several_sides_for_the_factors_of_each_entry_are_refused(f):
             batched(gradient, f, backend, Each(MATRICES))
         assert str(raised.value).startswith(
             "f calls linalg.lu_solve of torch in a batch, with several right-hand sides for the factors of each entry, where "
-            "the result of torch is wrong. Write torch.linalg.solve(A, B), or give the factors the batch axes of the right-hand "
-            "sides, with expand."
+            "the result of torch is wrong. Write torch.linalg.solve(A, B), or give the factors the batch axes of the "
+            "right-hand sides, with expand."
         )
         alone = AutoTorch(mode=backend.mode, chunk_size=1)
         assert_numbers(batched(gradient, f, alone, Each(MATRICES))[0], rows)

@@ -23,8 +23,9 @@ class AutoSparse(MatrixBackend):
     derivatives along random directions; `"auto"` traces if f can be traced, and probes otherwise.
     format: `"csr"`, `"csc"` or `"coo"` arrays of SciPy, or the engine's own, `"native"`: BCOO on JAX, a sparse COO tensor on
     torch, SciPy's CSR elsewhere.
-    check: whether a product with a random vector is compared with the engine's: `"first"`, after the first evaluation of
-    each specialization (and after each one if f branches on values or the pattern was probed); `"always"`; or False.
+    check: when a product with a random vector is compared with the engine's: `"always"`, never (False), or `"first"`. That is
+    after the first evaluation of a compiled specialization. It is after each one if f is not compiled or branches on values,
+    or the pattern was probed.
 
     Needs SciPy: `pip install 'adinterface[sparse]'`.
     """

@@ -42,22 +42,11 @@ class BlockLayout:
         self._row_starts = np.concatenate([[0], np.cumsum(outputs, dtype=np.int64)])
         self._column_starts = np.concatenate([[0], np.cumsum(leaves, dtype=np.int64)])
         self._mirrored = np.zeros(0, bool)
-        self._directions: dict[bool, np.ndarray[Any, Any]] = {}
         if colouring.by == "symmetric":
             self._mirrored = ~alone(pattern, colouring)[0]
         self.blocks: list[list[Block]] = [
             [self._block(k, n) for n in range(len(self.leaves))] for k in range(len(self.outputs))
         ]
-
-    def direction(self, *, transposed: bool) -> np.ndarray[Any, Any]:
-        """A vector of random numbers, none near zero: of the inputs, or `transposed` of the outputs. Nobody writes to it."""
-        known = self._directions.get(transposed)
-        if known is None:
-            size = sum(self.outputs if transposed else self.leaves)
-            known = np.random.default_rng(size).uniform(0.5, 1.5, size)
-            known *= np.random.default_rng(1).choice([-1.0, 1.0], size)
-            self._directions[transposed] = known
-        return known
 
     def stores(self, k: int, n: int, coloured: Sequence[Any], singles: Sequence[Any]) -> list[Any]:
         """The stacks that contain block (k, n), in the order in which its places are counted."""

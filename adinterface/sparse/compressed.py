@@ -15,6 +15,8 @@ from ..core.derive.primitives import back_stacked, linearize, pullback, push_sta
 from ..core.derive.second_order import GradientFunction, hessian_map
 from .pattern import Colouring, Indices
 
+Numbers = np.ndarray[Any, Any]
+
 #: Compiled code holds seeds of at most this many bytes; it computes larger ones. A compiler that knows them folds them into f,
 #: which is faster, but takes long if they are large. Into a gradient it folds them once for each place where f's tangents meet,
 #: and reading all of those takes longer than computing the seeds.
@@ -22,7 +24,7 @@ FOLDED_BYTES, FOLDED_BYTES_OF_GRADIENTS = 16 * 2**20, 0
 
 
 class Compressed(NamedTuple):
-    """Products with all colours, and with single lines; for each a stack per output or per leaf."""
+    """Products with all colours, and perhaps along a direction, and with single lines; a stack per output or per leaf."""
 
     outputs: Arrays
     aux: Aux
@@ -31,12 +33,20 @@ class Compressed(NamedTuple):
 
 
 def compressed_jacobian(
-    backend: Backend, function: FlatFunction, leaves: Arrays, colouring: Colouring, scales: Sequence[Any] | None = None
+    backend: Backend,
+    function: FlatFunction,
+    leaves: Arrays,
+    colouring: Colouring,
+    scales: Sequence[Any] | None = None,
+    direction: Numbers | None = None,
 ) -> Compressed:
-    """scales: for each leaf, what its tangents are multiplied by, element by element."""
+    """scales: for each leaf, what its tangents are multiplied by, element by element.
+
+    direction: one more product is taken with it, the last in each stack of coloured lines.
+    """
     pushes = colouring.by == "columns"
     single = bool(colouring.singles.size)
-    note_step(backend, f"{colouring.passes} products with the Jacobian: {colouring}")
+    note_step(backend, f"{colouring.passes} products with the Jacobian: {colouring}{_beside(direction)}")
     if not pushes or single:
         pulled = pullback(backend, function, leaves, differentiable=backend.transposes)
         outputs, aux, back = pulled.outputs, pulled.aux, back_stacked(backend, pulled)
@@ -48,7 +58,8 @@ def compressed_jacobian(
         outputs, aux, push = linear.outputs, linear.aux, push_stacked(backend, linear)
     first, second = (leaves, outputs) if pushes else (outputs, leaves)
     coloured_by, single_by = (push, back if single else None) if pushes else (back, push if single else None)
-    coloured = _stacks(backend, coloured_by, first, colouring.colours, colouring.count, scales if pushes else None)
+    scales_of = scales if pushes else None
+    coloured = _stacks(backend, coloured_by, first, colouring.colours, colouring.count, scales_of, direction)
     singles: list[Any] = []
     if single_by is not None:
         numbers = np.full(sum([size_of(backend, array) for array in second]), -1, np.int32)
@@ -58,14 +69,23 @@ def compressed_jacobian(
 
 
 def compressed_hessian(
-    outer: Backend, function: GradientFunction, leaves: Arrays, colouring: Colouring, scales: Sequence[Any] | None = None
+    outer: Backend,
+    function: GradientFunction,
+    leaves: Arrays,
+    colouring: Colouring,
+    scales: Sequence[Any] | None = None,
+    direction: Numbers | None = None,
 ) -> Compressed:
     """As `compressed_jacobian`, of the gradient, whose Jacobian is symmetric."""
     linear: Linearized = hessian_map(outer, function, leaves)
-    note_step(outer, f"{colouring.passes} products with the Hessian: {colouring}")
+    note_step(outer, f"{colouring.passes} products with the Hessian: {colouring}{_beside(direction)}")
     push = push_stacked(outer, linear)
-    coloured = _stacks(outer, push, leaves, colouring.colours, colouring.count, scales, FOLDED_BYTES_OF_GRADIENTS)
+    coloured = _stacks(outer, push, leaves, colouring.colours, colouring.count, scales, direction, FOLDED_BYTES_OF_GRADIENTS)
     return Compressed(linear.outputs, linear.aux, coloured, ())
+
+
+def _beside(direction: Numbers | None) -> str:
+    return "" if direction is None else "; one more, to check them"
 
 
 def _stacks(
@@ -75,9 +95,10 @@ def _stacks(
     colours: Indices,
     count: int,
     scales: Sequence[Any] | None,
+    direction: Numbers | None = None,
     folded: int = FOLDED_BYTES,
 ) -> list[Any]:
-    """The products with the sum of the basis vectors of each colour; none if there is no colour.
+    """The products with the sum of the basis vectors of each colour, and the direction; none if there is neither.
 
     folded: how many bytes of seeds compiled code may hold.
     """
@@ -86,16 +107,27 @@ def _stacks(
     if step is None:
         step = max(1, SEED_BYTES // max(8, 8 * colours.size))
     parts = []
-    for start in range(0, count, step):
-        seeds = _seeds(backend, arrays, colours, (start, min(start + step, count)), scales, known)
+    total = count if direction is None else count + 1
+    for start in range(0, total, step):
+        stop = min(start + step, total)
+        seeds = _seeds(backend, arrays, colours, (start, stop), scales, known, direction if stop > count else None)
         parts.append(apply(seeds))
     return [concatenated(backend, column) for column in zip(*parts)]
 
 
 def _seeds(
-    backend: Backend, arrays: Arrays, colours: Indices, chunk: tuple[int, int], scales: Sequence[Any] | None, known: bool
+    backend: Backend,
+    arrays: Arrays,
+    colours: Indices,
+    chunk: tuple[int, int],
+    scales: Sequence[Any] | None,
+    known: bool,
+    last: Numbers | None,
 ) -> Arrays:
-    """The sums of the basis vectors of each colour in `chunk`; computed at run time if a compiler must not fold them."""
+    """The sums of the basis vectors of each colour in `chunk`; computed at run time if a compiler must not fold them.
+
+    last: the numbers of the last one.
+    """
     start, stop = chunk
     seeds: list[Any] = []
     offset = 0
@@ -103,7 +135,7 @@ def _seeds(
         library = library_of(backend, array)
         shape, dtype = library.shape(array), library.dtype(array)
         size = size_of(backend, array)
-        own = colours[offset : offset + size]
+        own, given = colours[offset : offset + size], None if last is None else last[offset : offset + size]
         offset += size
         xp = library.namespace(array)
         if not known and library.traced(array) and scales is None and hasattr(xp, "arange"):
@@ -111,6 +143,8 @@ def _seeds(
             seeds.append(library.asarray(stack, dtype=dtype, like=array))
             continue
         numbers = (own[None, :] == np.arange(start, stop)[:, None]).reshape(stop - start, *shape).astype("float64")
+        if given is not None:
+            numbers[-1] = given.reshape(shape)
         if scales is not None:
             numbers *= scales[n]
         seeds.append(library.asarray(numbers, dtype=dtype, like=array))

@@ -40,12 +40,15 @@ class Derivative(Protocol):
     output: ClassVar[OutputKind]
     sparse: AutoSparse
     backend: Backend
+    compiled: bool
 
     @property
     def outermost(self) -> Backend: ...
 
     @property
     def orders(self) -> int: ...
+
+    def direction(self, *, transposed: bool) -> np.ndarray[Any, Any]: ...
 
     def flat(self, function: Function, *, value: bool = True) -> Any: ...
 

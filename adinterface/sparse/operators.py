@@ -7,7 +7,7 @@ prepared one. An engine compiles the bound operation's `compute`, and `finish` m
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,6 +53,10 @@ class SparseOperation(Operation):
         self.dtypes: list[list[str]] = []
         #: What makes the matrix of each block: a function of the engine, or the first csr_array.
         self.makers: dict[tuple[int, int], Any] = {}
+        #: An engine compiles what is bound here, and what f captures is fixed with it.
+        self.compiled = False
+        #: Random numbers, of the inputs and of the outputs, along which products are compared.
+        self._vectors: dict[bool, np.ndarray[Any, Any]] = {}
         #: Whether the next evaluation is to be compared with the engine.
         self.unchecked: bool = auto.check is not False
 
@@ -74,7 +78,7 @@ class SparseOperation(Operation):
         if self.coloured is not None:
             return self
         bound = copy.copy(self)
-        bound.makers = {}
+        bound.makers, bound._vectors = {}, {}
         bound.coloured = self._pattern_of(call, leaves, function)
         derive_note(self.outermost, bound.coloured)
         return bound
@@ -101,9 +105,20 @@ class SparseOperation(Operation):
 
     @property
     def checks_each(self) -> bool:
-        """Whether every evaluation is compared with the engine."""
+        """Whether every evaluation is compared with the engine: f may depend on values, or on what it captures, anew."""
         local = self.coloured is not None and self.coloured.pattern.local
-        return self.sparse.check == "always" or (self.sparse.check == "first" and local)
+        return self.sparse.check == "always" or (self.sparse.check == "first" and (local or not self.compiled))
+
+    def direction(self, *, transposed: bool) -> np.ndarray[Any, Any]:
+        """A vector of random numbers, none near zero: of the inputs, or `transposed` of the outputs. Nobody writes to it."""
+        known = self._vectors.get(transposed)
+        if known is None:
+            assert self.coloured is not None
+            size = self.coloured.pattern.shape[0 if transposed else 1]
+            known = np.random.default_rng(size).uniform(0.5, 1.5, size)
+            known *= np.random.default_rng(1).choice([-1.0, 1.0], size)
+            self._vectors[transposed] = known
+        return known
 
     def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
         """The derivative times a vector, by the engine alone; by its transpose if there is no forward mode."""
@@ -112,6 +127,7 @@ class SparseOperation(Operation):
         return derive.pullback(self.outermost, function, leaves).back(vector)
 
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
+        self.compiled = True
         matrices = compiled(self.compute)
         measures = self.outermost.relative_error(self.orders, epsilon("float64")) is not None
         if not self.checks_each or measures or not policy.directions(self.outermost)[0]:
@@ -127,27 +143,34 @@ class SparseOperation(Operation):
             if any(library_of(self.outermost, leaf).traced(leaf) for leaf in leaves):
                 return results  # which are checked without compiled code, for the direction must not be of this trace
             if not direction:
-                direction = split(self.outermost, self.layout.direction(transposed=False), leaves)
+                direction = split(self.outermost, self.direction(transposed=False), leaves)
             return (*results, product(*arrays, *direction))
 
         return checked
 
     # the products
 
-    def compressed(self, function: Any, leaves: Arrays, scales: Sequence[Any] | None) -> compressed.Compressed:
-        assert self.coloured is not None
-        return compressed.compressed_jacobian(self.outermost, function, leaves, self.coloured.colouring, scales)
+    compress: Any = staticmethod(compressed.compressed_jacobian)
 
     def products(self, function: Function, leaves: Arrays, *, value: bool) -> Results:
-        backend = self.outermost
-        scales = backend.scales(leaves)
-        outputs, aux, coloured, singles = self.compressed(self.flat(function, value=value), leaves, scales)
+        """The results, and, if a check is due and possible, the engine's product with a direction, of the same evaluation."""
+        backend, product = self.outermost, []
+        assert self.coloured is not None
+        colouring, scales, direction = self.coloured.colouring, backend.scales(leaves), None
+        if self.unchecked and not any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
+            direction = self.direction(transposed=colouring.by == "rows")
+        outputs, aux, coloured, singles = self.compress(
+            backend, self.flat(function, value=value), leaves, colouring, scales, direction
+        )
         layout = self._layout(outputs, leaves)
+        if direction is not None:
+            product = [tuple([stack[-1] for stack in coloured])]
+            coloured = [stack[:-1] for stack in coloured]
         stacks = [*coloured, *singles]
         # What an engine compiles it also gathers faster; elsewhere NumPy does.
         compiled = bool(stacks) and library_of(backend, stacks[0]).traced(stacks[0])
         if not compiled and not self._has_own_format():
-            return outputs, aux, [*coloured], [*singles]
+            return outputs, aux, [*coloured], [*singles], *product
         weights = None if scales is None else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
         entries: list[list[Any]] = []
         for k, row in enumerate(layout.blocks):
@@ -160,7 +183,7 @@ class SparseOperation(Operation):
                 if weights is not None:
                     result = result / library_of(backend, result).asarray(weights[block.seeds], like=result)
                 entries[-1].append(cast(backend, result, self.dtypes[k][n]))
-        return outputs, aux, entries, None
+        return outputs, aux, entries, None, *product
 
     def _has_own_format(self) -> bool:
         library = self.outermost.library
@@ -336,8 +359,8 @@ class SparseJacobian(SparseValueJacobian):
     forms: ClassVar[Forms] = ("jacobian",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        _, aux, coloured, singles = super().compute(function, leaves, tangents)
-        return (), Aux((), aux.form), coloured, singles
+        _, aux, *matrices = super().compute(function, leaves, tangents)
+        return (), Aux((), aux.form), *matrices
 
     def finish(self, call: Call, results: Results) -> Any:
         return _assembled(call, results[1].form, self.checked(call, results))
@@ -365,9 +388,7 @@ class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
     def flat(self, function: Function, *, value: bool = True) -> Any:
         return derive.GradientFunction(self.inner, function, value=value)
 
-    def compressed(self, function: Any, leaves: Arrays, scales: Sequence[Any] | None) -> compressed.Compressed:
-        assert self.coloured is not None
-        return compressed.compressed_hessian(self.outer, function, leaves, self.coloured.colouring, scales)
+    compress = staticmethod(compressed.compressed_hessian)
 
     def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
         return derive.hvp(self.outer, self.inner, function, leaves, vector, value=False).tangents
@@ -388,8 +409,8 @@ class SparseHessian(SparseValueGradientHessian):
     forms: ClassVar[Forms] = ("hessian",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        _, _, coloured, singles = self.products(function, leaves, value=False)
-        return (), Aux(), coloured, singles
+        _, _, *matrices = self.products(function, leaves, value=False)
+        return (), Aux(), *matrices
 
     def finish(self, call: Call, results: Results) -> Any:
         return _square(call, self.checked(call, results))

@@ -35,7 +35,7 @@ from .distributed import Watch, completed, gradients, is_dtensor, placed_like, r
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH
 from .modules import ModuleNode
-from .nested_forward import as_in_reverse, forward, moving, refuse_tangents
+from .nested_forward import as_in_reverse, forward, moving, refuse_misread, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
 from .pickling import RUNNING, Guard, marked
 from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_leaves, tree_map_only
@@ -323,6 +323,7 @@ class TorchBackend(Backend):
         return ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
 
 
+_SOLVING = "LinalgLuSolveBackward0"
 _MIXED = (
     "If the arrays of f have one dtype, torch's forward mode mixed them: a float32 number that meets a Python float has a "
     "float64 tangent there. Then take this derivative in reverse, with AutoTorch(), or pass float64."
@@ -386,10 +387,14 @@ def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:
 def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
     """Inside torch.func.grad, vmap, jvp: torch.autograd.grad refuses to run there."""
     nodes: list[Any] = []
+    solving: list[Any] = []
 
     def seen(*inputs: torch.Tensor) -> tuple[Arrays, Aux]:
         outputs, aux = function(*inputs)
-        nodes.extend(custom_nodes(outputs, inputs))
+        for node in custom_nodes(outputs, inputs, also=_SOLVING):
+            (solving if type(node).__name__ == _SOLVING else nodes).append(node)
+        for node in solving:
+            refuse_misread(node._saved_LU, node._saved_result)
         return outputs, aux
 
     with torch.enable_grad(), carrying, Guard():
@@ -401,4 +406,5 @@ def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
     def back(cotangents: Arrays) -> Arrays:
         return transposed(nodes, pull, cotangents, leaves) if nodes else tuple(pull(tuple(cotangents)))
 
-    return Pullback(outputs, aux, back, back_stacked=lambda stacks: tuple(torch.func.vmap(lambda *c: back(c))(*stacks)))
+    stacked = None if solving else lambda stacks: tuple(torch.func.vmap(lambda *c: back(c))(*stacks))
+    return Pullback(outputs, aux, back, back_stacked=stacked)  # without one, torch would misread the factors of each entry

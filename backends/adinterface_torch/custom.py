@@ -17,9 +17,8 @@ from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_lin
 from .backward import backward, detached
 from .captured import Called, Map, below, derived, primal
 from .dtypes import is_inexact
-from .nested_forward import is_nested_forward, refusal
+from .nested_forward import is_nested_forward, plain, refusal
 from .private import TransformType, in_dual_level, is_wrapped, peek, set_grad_enabled, transformations, unwrapped
-from .unrecorded import plain
 
 
 class AdinterfaceRule(torch.autograd.Function):

@@ -19,13 +19,20 @@ from adinterface.core.contract.loops import Arrays, Loops
 
 from .captured import tensors_in
 from .dtypes import is_inexact
+from .nested_forward import is_forward, writes
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack
 from .unrecorded import nodes_behind
 
 
 class TorchLoops(Loops):
     def slices(self, x: Any) -> Sequence[Any]:
-        return tuple(x.unbind(0))  # one node in the graph, where x[n] would be as many as there are slices
+        """By one node in the graph, where x[n] would be as many as there are slices.
+
+        Copies, so that a step may write into its slice after an earlier one has used its own. torch has no rule for these in
+        forward mode, which does not need them.
+        """
+        views = type(x) is not torch.Tensor or torch.compiler.is_compiling() or is_forward() or in_dual_level()
+        return tuple(x.unbind(0) if views else _unbind_copy(x))
 
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
         if not torch.is_grad_enabled() or peek() is not None or in_dual_level() or torch.compiler.is_compiling():
@@ -49,9 +56,9 @@ class TorchLoops(Loops):
         return again
 
 
+_unbind_copy: Any = torch.unbind_copy
 #: The functions that write their second and third argument, a mean and a variance, by the name under which torch has them.
 _WITH_STATISTICS = ("batch_norm", "instance_norm")
-_IN_PLACE = ("__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__", "__iand__", "__ior__", "__ixor__")
 #: The attribute of a copy that holds the tensor that it replaces, in an evaluation inside one that is repeated.
 _OWN = "_adinterface_own"
 
@@ -110,7 +117,7 @@ def _written(function: Any, args: Any, kwargs: Any) -> Sequence[Any]:
     name = getattr(function, "__name__", "")
     if name in _WITH_STATISTICS:
         return *args[1:3], kwargs.get("running_mean"), kwargs.get("running_var")
-    if name in _IN_PLACE or (name.endswith("_") and not name.endswith("__")):
+    if name == "__setitem__" or writes(name):
         return args[:1]  # type: ignore[no-any-return]
     return (kwargs.get("out"),)
 

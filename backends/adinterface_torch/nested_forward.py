@@ -5,7 +5,7 @@ torch runs a Function's `jvp` with forward mode switched off, so the outer deriv
 factorization, a mean) as a constant. Derivatives of these rules are wrong, in reverse mode too
 (https://github.com/pytorch/pytorch/issues/198017). Tangents of these functions that solve with a factorization are wrong in
 two batches, one inside the other. Such functions are looked for only
-in nested forward mode and in nested batches.
+in nested forward mode and in nested batches. What is wrong in one level of forward mode is mended or refused here, too.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ from adinterface.core.contract.errors import BackendError
 from .private import (
     TransformType,
     custom_function_call,
+    function_modes,
     in_backward,
     in_dual_level,
     is_forward_enabled,
+    is_gradtracking,
+    is_wrapped,
     level_of,
     peek,
     retrieve_current_functorch_interpreter,
@@ -107,7 +110,7 @@ class _Watch(TorchFunctionMode):
                 f"wrong. Take the derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse'), or one entry after "
                 f"another, with AutoTorch(mode='forward', chunk_size=1)."
             )
-        if custom_function_call == func and any(map(_moves, args[1:])):
+        if custom_function_call == func and not hasattr(args[0], "refusal") and any(map(_moves, args[1:])):
             raise BackendError(refusal(f"{args[0].__qualname__}, a torch.autograd.Function,"))
         return func(*args, **kwargs)
 
@@ -137,15 +140,35 @@ def as_in_reverse(function: Callable[..., Any], leaves: Iterable[torch.Tensor]) 
     """The function as forward mode may take it: what is constant, and each dtype, is as in reverse mode.
 
     Forward mode in torch ignores `torch.no_grad`. For a 0-d float32 tensor and a Python float it makes the tangent float64.
-    Functions that write then fail ("Index put requires the source and destination dtypes match").
+    Functions that write then fail ("Index put requires the source and destination dtypes match"). A function that writes into
+    its own second argument, such as `y *= y`, has a wrong tangent.
     """
     narrow = any(leaf.dtype in _WIDE for leaf in leaves)
 
     def followed(*arrays: Any) -> Any:
-        with _AsInReverse(narrow):
-            return function(*arrays)
+        with _AsInReverse(narrow) as mode:
+            outputs, aux = function(*arrays)
+        for message in mode.unknown:
+            if any(tangent is not None and bool(plain(tangent).isnan().any()) for _, tangent in map(dual, outputs)):
+                raise BackendError(message)
+        return outputs, aux
 
     return followed
+
+
+def expects_unknown(message: str) -> bool:
+    """Whether a tangent that torch does not know may be NaN here: with this message, a derivative that is NaN is an error."""
+    modes = [mode for mode in function_modes() if isinstance(mode, _AsInReverse)]
+    for mode in modes:
+        mode.unknown.append(message)
+    return bool(modes)
+
+
+def plain(x: Any) -> Any:
+    """The tensor in the transformations around it."""
+    while is_wrapped(x):
+        x = unwrapped(x)
+    return x
 
 
 _WIDE = dict.fromkeys((torch.float32, torch.float16, torch.bfloat16), torch.float64) | {torch.complex64: torch.complex128}
@@ -155,6 +178,8 @@ class _AsInReverse(TorchFunctionMode):
     def __init__(self, narrow: bool):
         super().__init__()
         self.narrow = narrow
+        #: What is said if a derivative is NaN.
+        self.unknown: list[str] = []
 
     def __enter__(self) -> Any:
         self.constant = False
@@ -165,6 +190,12 @@ class _AsInReverse(TorchFunctionMode):
             self._follow(*args)
             with torch._C.DisableTorchFunction():  # the call around this one has switches of its own
                 return func(*args)
+        name = func.__name__
+        if name[-1] == "_" and writes(name):
+            args = (args[0], *[_apart(x, args[0]) for x in args[1:]])
+            kwargs = kwargs and {key: _apart(x, args[0]) for key, x in kwargs.items()}
+        elif name == "linalg_lu_solve":
+            refuse_misread(args[0], kwargs["B"] if kwargs and "B" in kwargs else args[2])
         x = func(*args, **(kwargs or {}))
         if self.narrow and isinstance(x, torch.Tensor) and x.ndim == 0 and x.dtype in _WIDE and _is_mixed(x):
             return x.to(_WIDE[x.dtype]).to(x.dtype)  # which converts the tangents twice, too
@@ -176,6 +207,48 @@ class _AsInReverse(TorchFunctionMode):
         if enabled is self.constant and (enabled or is_forward_enabled()) and not in_backward():
             set_forward(enabled)
             self.constant = not enabled
+
+
+_IN_PLACE = frozenset({"__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__", "__iand__", "__ior__", "__ixor__"})
+
+
+def writes(name: str) -> bool:
+    """Whether the function of torch with this name writes into its first argument; item assignment does not count."""
+    return name in _IN_PLACE or (name.endswith("_") and not name.endswith("__"))
+
+
+def _apart(x: Any, written: Any) -> Any:
+    """An argument in memory of its own, if it is the tensor that is written into, or a view of the same one."""
+    tensors = isinstance(x, torch.Tensor) and isinstance(written, torch.Tensor)
+    return x.clone() if tensors and _whole(x) is _whole(written) else x
+
+
+def _whole(x: torch.Tensor) -> torch.Tensor:
+    return x if x._base is None else x._base
+
+
+def _batches_of(x: Any) -> set[int]:
+    """The levels of `vmap` at which a value, whatever its tangents, is a batch."""
+    levels = set()
+    while is_wrapped(x):
+        if not is_gradtracking(x):
+            levels.add(level_of(x))
+        x = unwrapped(x)
+    return levels
+
+
+def refuse_misread(factors: torch.Tensor, sides: torch.Tensor) -> None:
+    """Refuse `linalg.lu_solve` where torch takes the factors of other entries.
+
+    It does so if a later batch axis of the factors is stretched, and not an earlier one: `(4, 1, n, n)` for `(4, 3, n, m)`.
+    """
+    batches = _batches_of(factors)
+    if batches and (factors.shape[:-2] != sides.shape[:-2] or _batches_of(sides) - batches):
+        raise BackendError(
+            "f calls linalg.lu_solve of torch in a batch, with several right-hand sides for the factors of each entry, where "
+            "the result of torch is wrong. Write torch.linalg.solve(A, B), or give the factors the batch axes of the "
+            "right-hand sides, with expand."
+        )
 
 
 def _is_mixed(x: torch.Tensor) -> bool:

@@ -118,4 +118,10 @@ NOTES = [
         "f writes into its own argument, which torch cannot differentiate. Write into a copy: x = x.clone(), "
         "then x[i] = value.",
     ),
+    Note(
+        RuntimeError,
+        "output of a function that returns multiple views",
+        "f writes into one of several parts of a tensor, such as a slice of xs in the step of a loop, which torch cannot "
+        "differentiate. Write into a copy: x = x.clone().",
+    ),
 ]

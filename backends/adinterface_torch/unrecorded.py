@@ -21,8 +21,8 @@ from torch.utils.checkpoint import CheckpointFunction
 from adinterface.core.contract.backend import Arrays
 from adinterface.core.contract.errors import BackendError, NotRecordedError
 
-from .nested_forward import is_followed
-from .private import is_wrapped, is_zero, peek, unwrapped, will_be_visited
+from .nested_forward import is_followed, plain
+from .private import is_zero, peek, will_be_visited
 
 
 def nodes_behind(tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] = ()) -> Iterator[Any]:
@@ -61,8 +61,8 @@ def refuse_checkpoints(outputs: Sequence[torch.Tensor], leaves: Iterable[torch.T
         )
 
 
-def custom_nodes(outputs: Iterable[torch.Tensor], leaves: Iterable[torch.Tensor]) -> list[Any]:
-    """The nodes of custom functions, in Python and C++, up to these leaves.
+def custom_nodes(outputs: Iterable[torch.Tensor], leaves: Iterable[torch.Tensor], also: str = "") -> list[Any]:
+    """The nodes of custom functions, in Python and C++, up to these leaves; also those of the class with this name.
 
     Takes 0.2 us a node, 2 % of the pass or less: a set of nodes, because edges would take four times as long.
     """
@@ -74,7 +74,8 @@ def custom_nodes(outputs: Iterable[torch.Tensor], leaves: Iterable[torch.Tensor]
         if node not in seen:
             seen.add(node)
             stack += [behind for behind, _ in node.next_functions]
-    custom = {cls for cls in {*map(type, seen - ends)} if issubclass(cls, BackwardCFunction) or cls.__name__ == "CppFunction"}
+    names = ("CppFunction", also)
+    custom = {cls for cls in {*map(type, seen - ends)} if issubclass(cls, BackwardCFunction) or cls.__name__ in names}
     return [node for node in seen - ends if type(node) in custom] if custom else []
 
 
@@ -139,13 +140,6 @@ def transposed(nodes: Iterable[Any], back: Callable[[Arrays], Arrays], cotangent
     if missing:
         raise NotRecordedError(_message(missing[0][0]))
     return result
-
-
-def plain(x: Any) -> Any:
-    """The tensor in the transformations around it."""
-    while is_wrapped(x):
-        x = unwrapped(x)
-    return x
 
 
 def _is_missing(node: Any, gradient: torch.Tensor) -> bool:

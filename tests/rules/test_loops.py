@@ -552,6 +552,60 @@ def test_a_step_may_write_into_its_carry(in_place, pure, of_numpy, how, backend)
     assert_numbers(found.gradient[0], expected.gradient[0], 1e-6 if backend == AutoFiniteDifferences() else 1e-12)
 
 
+def written_slice(c, x):
+    x *= 2
+    return c * x, x
+
+
+def pure_slice(c, x):
+    return c * (2 * x), 2 * x
+
+
+@pytest.mark.parametrize("backend", FIVE, ids=str)
+@pytest.mark.parametrize("how", [{}, {"checkpoint": 2}, {"reverse": True}], ids=str)
+def test_a_step_may_write_into_its_slice(how, backend):
+    captured, given = np.array([[0.5, 1.5], [2.0, -1.0], [1.0, 0.3]]), np.array([[1.0, 2.0], [0.5, 0.7], [-1.0, 3.0]])
+    tensor = torch.tensor(captured)
+
+    def loss(x, given, step):
+        own = given + 1.0
+        total = (own * x).sum()
+        for xs in (captured, given, own, *([tensor] if isinstance(backend, AutoTorch) else [])):
+            last, ys = scan(step, x, xs, **how)
+            total = total + (last * x).sum() + (ys * x).sum()
+        return total + ((given + own) * x).sum()
+
+    before = captured.copy(), given.copy()
+    found, expected = (
+        value_and_gradient(functools.partial(loss, step=step), backend, np.array([0.3, 0.7]), Constant(given))
+        for step in (written_slice, pure_slice)
+    )
+    assert_numbers(found.value, expected.value, 1e-12)
+    assert_numbers(found.gradient[0], expected.gradient[0], 1e-6 if backend == AutoFiniteDifferences() else 1e-12)
+    for array, numbers in zip((captured, given, tensor), (*before, before[0])):
+        assert_numbers(array, numbers, 0.0)
+
+
+@pytest.mark.parametrize("how", [{}, {"checkpoint": 1}, {"reverse": True}], ids=str)
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=str)
+def test_a_step_may_write_into_a_slice_with_a_gradient(backend, how):
+    x = torch.tensor([[0.5, 1.5], [2.0, -1.0]], dtype=torch.float64)
+
+    def f(step, x):
+        return scan(step, x[0], x, **how)[0].sum() * x.sum()
+
+    for operator in (gradient, hessian):
+        found, expected = (operator(functools.partial(f, step), backend, x) for step in (written_slice, pure_slice))
+        assert_numbers_of_tree(found, expected, 1e-6)
+
+
+def test_a_loop_leaves_its_slices_as_they_are():
+    for xs in (np.array([1.0, 2.0]), torch.tensor([1.0, 2.0])):
+        before = xs * 1.0
+        scan(written_slice, 1.0, xs)
+        assert_numbers(xs, before, 0.0)
+
+
 @pytest.mark.parametrize("make", [np.array, torch.tensor], ids=["numpy", "torch"])
 def test_a_loop_leaves_its_start_as_it_is(make):
     start = make([1.0, 1.0])

@@ -607,17 +607,24 @@ def test_a_pattern_that_changes_with_the_values_is_found_in_every_call(backend):
     close(jacobian(f, AutoSparse(backend), -X)[0], jacobian(f, backend, -X)[0], backend)
 
 
-def test_check_always_and_first():
+@pytest.mark.parametrize(
+    ("backend", "compiles"), [(AutoJax(), True), (AutoJax(jit=False), False), (AutoTorch(), False)], ids=str
+)
+def test_check_always_and_first(backend, compiles):
     def f(x):
-        return torch.where(x > 0, x, x.flip(0))
+        xp = array_namespace(x)
+        return xp.where(x > 0, x, xp.flip(x))
 
-    first = prepare(jacobian, f, AutoSparse(AutoTorch(), pattern=np.eye(6)), np.abs(X))
-    always = prepare(jacobian, f, AutoSparse(AutoTorch(), pattern=np.eye(6), check="always"), np.abs(X))
-    for fast in (first, always):
+    first = prepare(jacobian, f, AutoSparse(backend, pattern=np.eye(6)), np.abs(X))
+    always = prepare(jacobian, f, AutoSparse(backend, pattern=np.eye(6), check="always"), np.abs(X))
+    never = prepare(jacobian, f, AutoSparse(backend, pattern=np.eye(6), check=False), np.abs(X))
+    for fast in (first, always, never):
         fast(np.abs(X))
-    assert first(-np.abs(X))[0].nnz == 6
-    with pytest.raises(SparsityError):
-        always(-np.abs(X))
+    for fast in (first, never) if compiles else (never,):
+        assert fast(-np.abs(X))[0].nnz == 6
+    for fast in (always,) if compiles else (first, always):
+        with pytest.raises(SparsityError):
+            fast(-np.abs(X))
 
 
 # What is told ----------------------------------------------------------------------------------------------------------
@@ -628,7 +635,8 @@ def test_explain_says_how_the_pattern_was_found(capsys):
     assert report.steps[0] == (
         "AutoJax: pattern: trace, whatever the values are; 6 x 6, 16 entries, 2 colours of columns and 1 full row"
     )
-    assert "AutoJax: 3 products with the Jacobian: 2 colours of columns and 1 full row" in report.steps
+    made = "AutoJax: 3 products with the Jacobian: 2 colours of columns and 1 full row; one more, to check them"
+    assert made in report.steps
     report = explain(hessian, lambda x: torch.sum(x**3), AutoSparse(AutoTorch()), X)
     (step,) = [step for step in report.steps if "pattern" in step]
     assert step.startswith("AutoTorch: pattern: probed, because tracing met TypeError: sum(): argument 'input'")

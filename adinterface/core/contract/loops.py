@@ -39,7 +39,7 @@ class Loops:
         return self.library.asarray(x, dtype=dtype, like=like, copy=True)
 
     def slices(self, x: Any) -> Sequence[Any]:
-        """The slices of x along its first axis."""
+        """The slices of x along its first axis, into which a step may write: nothing else needs x."""
         return [x[n] for n in range(self.library.shape(x)[0])]
 
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:

@@ -61,7 +61,7 @@ class Home:
         if self.is_plain:
             return [array.copy("K") if isinstance(array, np.ndarray) else array for array in arrays]
         xp = self.library.namespace(None)  # whose asarray may not know `copy`, as the standard's does
-        return [xp.stack([array])[0] for array in arrays] if self.library.mutable else [*arrays]
+        return [xp.stack([array])[0, ...] for array in arrays] if self.library.mutable else [*arrays]
 
     def number_dtype(self, value: Any) -> str:
         """The dtype that a Python number takes."""

@@ -233,12 +233,13 @@ class Steps:
     def _go(self, start: Arrays, xs: Arrays, length: int, reverse: bool) -> tuple[Any, list[list[Any]]]:
         """Python's loop: the last carry as a tree, and of each leaf of y the values in the order in which they came."""
         home, carry, called, build_x = self.home, self.carry, self._called, self.x_tree.build
-        slices = [home.loops.slices(x) for x in (home.copies(xs) if home.is_plain else xs)]
+        slices = [home.loops.slices(x) for x in home.copies(xs)]
         rows: Sequence[Sequence[Any]] = list(zip(*slices)) if slices else [()] * length
         if reverse:
             rows = rows[::-1]
         columns: list[list[Any]] = []
-        # A step may write into its carry: never into that of the caller, nor into what an earlier step gave to be stacked.
+        # A step may write into its carry and its slices: never into those of the caller, nor into what an earlier step gave to
+        # be stacked.
         given = home.copies(start)
         value, writes = carry.build(given), home.is_plain
         for row in rows:

@@ -8,6 +8,7 @@ from backends_table import assert_numbers
 from adinterface import (
     AutoTorch,
     BackendError,
+    Constant,
     Each,
     SecondOrder,
     batched,
@@ -184,6 +185,106 @@ def test_what_solves_in_two_batches_is_refused(f):
     for backend in (SecondOrder(FORWARD, REVERSE), SecondOrder(REVERSE, FORWARD)):
         with pytest.raises(BackendError, match=r"f calls \w+ of torch"):
             batched(hessian, f, backend, Each(MATRICES))
+
+
+# torch.linalg.lu_solve stretches factors over the wrong entries: (4, 1, n, n) for (4, 3, n, m).
+
+
+def by_factors(a, b=RIGHT[:, None]):
+    return torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b)
+
+
+def of_many_sides(a):
+    return (by_factors(a, torch.arange(6.0, dtype=torch.float64).reshape(3, 2, 1)) ** 3).sum()
+
+
+def of_sides_in_a_batch(a):
+    return (torch.func.vmap(lambda b: by_factors(a, b[:, None]))(torch.eye(2, dtype=torch.float64)) ** 3).sum()
+
+
+SIDES = torch.tensor([[[1.0], [2.0]], [[0.5], [-1.0]], [[2.0], [0.3]]], dtype=torch.float64)
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(mode="reverse"), AutoTorch(chunk_size=1)], ids=str)
+def test_each_entry_is_solved_with_its_own_factors(backend):
+    rows = [jacobian(by_factors, backend, a, b) for a, b in zip(MATRICES, SIDES)]
+    for result, entries in zip(batched(jacobian, by_factors, backend, Each(MATRICES), Each(SIDES)), zip(*rows)):
+        assert_numbers(result, torch.stack(entries))
+    push = batched(linearize, by_factors, backend, Each(MATRICES), Each(SIDES)).push
+    assert_numbers(push(Each(0 * MATRICES), Each(SIDES)), torch.linalg.solve(MATRICES, SIDES))
+
+    def f(b, a):
+        return (by_factors(a, b) ** 3).sum()
+
+    curves = torch.stack([hessian(f, backend, b, Constant(a)) for a, b in zip(MATRICES, SIDES)])
+    assert_numbers(batched(hessian, f, backend, Each(SIDES), Constant(Each(MATRICES))), curves)
+    assert_numbers(torch.func.vmap(lambda b, a: hessian(f, backend, b, Constant(a)))(SIDES, MATRICES), curves)
+
+
+@pytest.mark.parametrize("f", [of_many_sides, of_sides_in_a_batch])
+def test_several_sides_for_the_factors_of_each_entry_are_refused(f):
+    for backend in (AutoTorch(), FORWARD):
+        rows = torch.stack([gradient(f, backend, a)[0] for a in MATRICES])
+        with pytest.raises(BackendError) as raised:
+            batched(gradient, f, backend, Each(MATRICES))
+        assert str(raised.value).startswith(
+            "f calls linalg.lu_solve of torch in a batch, with several right-hand sides for the factors of each entry, where "
+            "the result of torch is wrong. Write torch.linalg.solve(A, B), or give the factors the batch axes of the "
+            "right-hand sides, with expand."
+        )
+        alone = AutoTorch(mode=backend.mode, chunk_size=1)
+        assert_numbers(batched(gradient, f, alone, Each(MATRICES))[0], rows)
+
+
+# Functions that write into their own second argument -------------------------------------------------------------------------
+
+
+def by_operator(y):
+    y *= y
+
+
+def of_views(y):
+    y[:1] *= y[:1]
+    y[1:].mul_(other=y[1:])
+
+
+def of_overlapping_views(y):
+    y.mul_(y.view(3))
+
+
+def of_three(y):
+    y.addcmul_(y, y - 1.0).sub_(y * 0.0)
+    y.lerp_(y, 0.5)
+
+
+WRITING = {
+    "by operator": by_operator,
+    "views": of_views,
+    "overlapping views": of_overlapping_views,
+    "three": of_three,
+    "by name": lambda y: y.mul_(y),
+}
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+@pytest.mark.parametrize("write", WRITING.values(), ids=WRITING.keys())
+def test_a_tensor_that_is_multiplied_by_itself_in_place(write):
+    def f(x):
+        y = x * 1.0
+        write(y)
+        return y
+
+    def energy(x):
+        return (f(x) * x).sum()
+
+    assert_numbers(f(X), X**2)
+    expected = torch.diag(2 * X)
+    assert_numbers(jacobian(f, FORWARD, X)[0], expected)
+    assert_numbers(prepare(jacobian, f, FORWARD, X)(X)[0], expected)
+    assert_numbers(pushforward(f, FORWARD, (X,), (X,)).tangent, 2 * X**2)
+    assert_numbers(linearize(f, FORWARD, X).push(X), 2 * X**2)
+    assert_numbers(batched(jacobian, f, FORWARD, Each(X[None]))[0][0], expected)
+    assert_numbers(hessian(lambda x: energy(x), AutoTorch(mode="forward", chunk_size=1), X), torch.diag(6 * X))
 
 
 def test_the_derivative_of_a_forward_derivative_is_refused_in_a_batch_too():

@@ -77,12 +77,12 @@ def _usable(known: Mapping[str, type[AutoBackend]]) -> list[str]:
 # The fixture ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def _adinterface_backend(request: pytest.FixtureRequest) -> Any:
     return request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")  # a backend is a value: hypothesis refuses fixtures that are made for each test
 def backend(_adinterface_backend: AutoBackend) -> AutoBackend:
     """Each installed backend in turn, with its default options (`AutoX()`); see --adinterface-backends."""
     return _adinterface_backend
@@ -100,7 +100,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         for value in installed_backends()
         if only is None or type(value).__name__ in only
     ]
-    metafunc.parametrize(_PARAMETER, parameters, indirect=True)
+    metafunc.parametrize(_PARAMETER, parameters, indirect=True, scope="function")  # in the order of the file
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

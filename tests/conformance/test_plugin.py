@@ -54,6 +54,21 @@ ASKS = """
 """
 
 
+def test_a_test_of_hypothesis_takes_the_fixture_and_shows_its_example(run):
+    result = run(
+        """
+        from hypothesis import given, settings, strategies
+        @settings(deadline=None)
+        @given(strategies.just(2.0))
+        def test_fails(backend, x):
+            assert x < 1
+        """,
+        QUICK,
+    )
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*backend=AutoAutograd(mode=None, executor=None),*", "*x=2.0,*"])
+
+
 # The project of somebody else ----------------------------------------------------------------------------------------
 
 

@@ -22,17 +22,10 @@ Mode = Literal["forward", "reverse"] | None
 COMPILING: dict[str, Callable[[], bool]] = {}
 
 
-@dataclass(frozen=True)
-class AutoBackend:
-    """Base of all backend values: a frozen dataclass whose fields are the engine's options.
+class EngineFacts:
+    """What a class of backend values says of its engine. These are no options, so this is no dataclass.
 
-    `name` is the name of the entry point (group `adinterface.backends`) and the import name of the engine. Another package
-    derives its own value from this class:
-
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True)
-    ... class AutoMine(AutoBackend):
-    ...     name = "mine"
+    Tools that print a dataclass by its fields, such as hypothesis, would print them.
     """
 
     name: ClassVar[str]
@@ -43,6 +36,20 @@ class AutoBackend:
     #: Whether a compiler of the engine traces the running code, as `torch.compile` does. The compiler traces the answer, too.
     #: An engine without such a compiler has no answer. One that has it imports no engine here, and defines `Backend.compiler`.
     is_compiling: ClassVar[Callable[[], bool]]
+
+
+@dataclass(frozen=True)
+class AutoBackend(EngineFacts):
+    """Base of all backend values: a frozen dataclass whose fields are the engine's options.
+
+    `name` is the name of the entry point (group `adinterface.backends`) and the import name of the engine. Another package
+    derives its own value from this class:
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class AutoMine(AutoBackend):
+    ...     name = "mine"
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -159,7 +166,7 @@ class AutoJax(_Ours):
     """
 
     name = "jax"
-    optimisers: ClassVar[tuple[str, ...]] = ("optax",)
+    optimisers = ("optax",)
     exports = "StableHLO"
     mode: Mode = None
     jit: bool = True
@@ -185,7 +192,7 @@ class AutoTorch(_Ours):
     """
 
     name = "torch"
-    optimisers: ClassVar[tuple[str, ...]] = ("torch_optim",)
+    optimisers = ("torch_optim",)
     exports = "torch.export"
     mode: Mode = None
     compile: bool = False

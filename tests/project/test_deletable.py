@@ -1,0 +1,108 @@
+"""Each extension can be deleted without a change to core: what is left imports, and passes those tests of core that need no more."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import adinterface
+
+ROOT = Path(adinterface.__file__).parents[1]
+EXTENSIONS = sorted(path.parent.name for path in (ROOT / "adinterface").glob("*/__init__.py") if path.parent.name != "core")
+TESTS = sorted((ROOT / "tests" / "core").rglob("test_*.py"))
+#: What tests import that needs the whole package.
+WHOLE = {"adinterface_conformance", "adinterface_studies", "cells", "zoo", "numpy_programs", "processes"}
+
+
+def _extensions_in(folder):
+    """The extensions that a folder's modules import when they are imported."""
+    result = set()
+    for path in folder.rglob("*.py"):
+        depth = len(path.relative_to(ROOT / "adinterface").parts)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and node.level == depth and node.module:
+                result.add(node.module.split(".")[0])
+            elif isinstance(node, ast.ImportFrom) and node.level == depth:
+                result |= {alias.name for alias in node.names}
+    return result & set(EXTENSIONS)
+
+
+def _deleted_with(extension):
+    """The extension, and those that import it."""
+    needs = {name: _extensions_in(ROOT / "adinterface" / name) for name in EXTENSIONS}
+    result, before = {extension}, set()
+    while result != before:
+        before, result = result, result | {name for name in EXTENSIONS if needs[name] & result}
+    return result
+
+
+def _without(source, deleted):
+    """The text of `adinterface/__init__.py` without what it has from deleted folders."""
+    body, missing = [], set()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            kept = [alias for alias in node.names if (node.module or alias.name).split(".")[0] not in deleted]
+            missing |= {alias.asname or alias.name for alias in node.names if alias not in kept}
+            node.names = kept
+            if not kept:
+                continue
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            call = node.value
+            call.args = [arg for arg in call.args if not _names(arg) & missing]
+            call.keywords = [word for word in call.keywords if not _names(word) & missing]
+        body.append(node)
+    return "\n".join(map(ast.unparse, body))
+
+
+def _names(node):
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _needs(path):
+    """The names of `adinterface`, and the modules, that a test file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "adinterface":
+            yield from [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+        elif isinstance(node, ast.Import):
+            yield from [alias.name for alias in node.names]
+
+
+def _runs_without(path, deleted, lacking):
+    for name in _needs(path):
+        parts = name.split(".")
+        if parts[0] in WHOLE or name in lacking or (parts[0] == "adinterface" and parts[1:] and parts[1] in deleted):
+            return False
+    return True
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_core_passes_its_tests_without(extension, tmp_path):
+    deleted = _deleted_with(extension)
+    for folder in ("adinterface", "backends", "tests", "docs"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for name in deleted:
+        shutil.rmtree(tmp_path / "adinterface" / name)
+    init = tmp_path / "adinterface" / "__init__.py"
+    init.write_text(_without(init.read_text(encoding="utf-8"), deleted), encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(tmp_path / "backends")])}
+    script = "import adinterface, sys; print(*[name for name in sys.argv[1:] if not hasattr(adinterface, name)])"
+    used = sorted({name for path in TESTS for name in _needs(path) if "." not in name})
+    lacking = subprocess.run(
+        [sys.executable, "-c", script, *used], env=env, cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout.split()
+    modules = {name for name in lacking if name in sys.modules or name in sys.stdlib_module_names}
+    chosen = [path for path in TESTS if _runs_without(path, deleted, {*lacking} - modules)]
+    assert len(chosen) >= 5
+    paths = [str(path.relative_to(ROOT)) for path in chosen]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *paths], env=env, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]

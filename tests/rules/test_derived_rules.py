@@ -26,11 +26,13 @@ from adinterface import (
     SecondOrder,
     array_namespace,
     batched,
+    derivative,
     diagonal_hessian,
     gradient,
     hessian,
     hvp,
     jacobian,
+    linearize,
     numpy_function,
     prepare,
     pullback,
@@ -531,6 +533,35 @@ def test_second_derivatives_through_a_hook_are_those_of_the_gradient(backend, sl
         assert_numbers(batched(hessian, reversed_inside, backend, Each(np.array([1.3]))), [expected], rtol)
 
 
+@pytest.mark.parametrize("backend", [*INNER_REVERSE, AutoTorch()], ids=str)
+def test_a_hook_that_is_not_linear_is_never_transposed(backend):
+    """In reverse, f has the gradient 9 x^4 + cos x; three such numbers have a Jacobian of three such rows."""
+    point, inner = 0.7, backend.inner if isinstance(backend, SecondOrder) else backend
+    inner = type(inner)(mode="reverse")
+
+    def f(x):
+        return gradient_hook(x, lambda c: c * c) ** 3 + array_namespace(x).sin(x)
+
+    def three(x):
+        return f(x) * array_namespace(x).ones(3, dtype=x.dtype)
+
+    slope = 9 * point**4 + np.cos(point)
+    assert_numbers(gradient(f, inner, point)[0], slope)
+    assert_numbers(derivative(f, inner, point), slope)
+    assert_numbers(prepare(derivative, f, inner, point)(point), slope)
+    assert_numbers(jacobian(three, inner, point)[0], np.full(3, slope))
+    assert_numbers(pushforward(three, inner, (point,), (2.0,)).tangent, np.full(3, 2 * slope))
+    assert_numbers(linearize(three, inner, point).push(2.0), np.full(3, 2 * slope))
+    assert_numbers(prepare(pushforward, three, inner, (point,), (2.0,))((point,), (2.0,)).tangent, np.full(3, 2 * slope))
+    if backend == AutoTorch():
+        return  # refused at the second order, see below
+    expected = 36 * point**3 - np.sin(point)
+    for operator in (second_derivative, hessian):
+        assert_numbers(operator(f, backend, point), expected, 1e-5)
+        assert_numbers(prepare(operator, f, backend, point)(point), expected, 1e-5)
+    assert_numbers(hvp(f, backend, point, 2.0), 2 * expected, 1e-5)
+
+
 def test_torch_refuses_a_hook_in_a_backward_pass_through_a_backward_pass():
     calls = (
         lambda: hessian(reversed_inside, AutoTorch(), 1.3),
@@ -552,3 +583,31 @@ def test_small_rules_go_where_torch_cannot_take_a_rule(mode):
     assert hessian(lambda x: rounded(x) * 2.0, backend, 1.5) == 18.0
     assert hessian(lambda x: gradient_hook(x, lambda c: c) ** 3, backend, 2.0) == 12.0
     assert hessian(checkpoint(lambda x: x**3), backend, 2.0) == 12.0
+
+
+THREE_ROOTS = [
+    AutoTorch(),
+    SecondOrder(AutoTorch(mode="forward"), AutoTorch()),
+    SecondOrder(AutoTorch(), AutoTorch(mode="forward")),
+]
+
+
+@pytest.mark.parametrize("backend", THREE_ROOTS, ids=str)
+def test_a_root_in_the_equation_of_a_root_in_that_of_a_root(backend):
+    """Each is a power of a: y^2 = a, y^2 = (a y)^(1/2), y^2 = (a y)^(1/3)."""
+
+    def newton(g, x):
+        for _ in range(6):
+            x = x - g(x) * 2e-4 / (g(x + 1e-4) - g(x - 1e-4))
+        return x
+
+    one = lambda a: root(lambda y, a: y**2 - a, 1.0, a, solver=newton)
+    two = lambda a: root(lambda y, a: y**2 - one(a * y), 1.0, a, solver=newton)
+    three = lambda a: root(lambda y, a: y**2 - two(a * y), 1.0, a, solver=newton)
+    power = 1 / 5
+    expected = power * (power - 1) * 1.7 ** (power - 2)
+    assert_numbers(hessian(three, backend, 1.7), expected, 1e-6)
+    assert_numbers(hvp(three, backend, 1.7, 2.0), 2 * expected, 1e-6)
+    captured = lambda a: root(lambda y, a: y**2 - root(lambda z: z**2 - two(a * y), 1.0, solver=newton), 1.0, a, solver=newton)
+    with pytest.raises(RuleError, match=r"^root: it captures an array that is being differentiated"):
+        hessian(captured, backend, 1.7)

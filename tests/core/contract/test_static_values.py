@@ -42,7 +42,7 @@ from adinterface import (
     pullback,
     pushforward,
 )
-from adinterface.core.contract.nodes import Unkeyed, contents, exactly
+from adinterface.core.contract.static_values import Unkeyed, key_of
 
 X = np.array([1.0, 2.0])
 
@@ -137,15 +137,15 @@ SAME = [
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT, ids=lambda value: re.sub(" at 0x[0-9a-f]*", "", repr(value)))
 def test_what_f_can_tell_apart_has_different_keys(one, other):
-    assert contents(one) != contents(other)
-    assert contents(one) == contents(one)
-    hash(contents(one))
+    assert key_of(one) != key_of(other)
+    assert key_of(one) == key_of(one)
+    hash(key_of(one))
 
 
 @pytest.mark.parametrize("make", SAME)
 def test_what_f_cannot_tell_apart_has_one_key(make):
-    assert contents(make()) == contents(make())
-    assert hash(contents(make())) == hash(contents(make()))
+    assert key_of(make()) == key_of(make())
+    assert hash(key_of(make())) == hash(key_of(make()))
 
 
 def test_an_object_that_fills_its_caches_keeps_its_key():
@@ -157,24 +157,24 @@ def test_an_object_that_fills_its_caches_keeps_its_key():
             return 3
 
     grid = Grid("a", 1)
-    before = exactly(grid)
+    before = key_of(grid)
     assert grid.size == 3
-    assert exactly(grid) == before
+    assert key_of(grid) == before
 
 
 def test_what_may_change_has_a_key_by_its_contents_alone():
     with pytest.raises(Unkeyed):
-        exactly([1])
-    assert contents(_itself) == contents(_itself)  # which ends
+        key_of([1], fixed=True)
+    assert key_of(_itself) == key_of(_itself)  # which ends
 
 
 def test_what_is_too_deep_has_no_key():
     deep = ()
     for _ in range(100_000):
         deep = (deep,)
-    for key in (exactly, contents):
+    for fixed in (True, False):
         with pytest.raises(Unkeyed):
-            key(deep)
+            key_of(deep, fixed)
 
 
 # In calls -------------------------------------------------------------------------------------------------------------
@@ -466,11 +466,11 @@ def test_an_object_that_changed_is_seen_by_a_prepared_call(make, change, use, pl
 @each_change
 def test_the_key_of_an_object_changes_with_it(make, change, use):
     value = make()
-    before = contents(value)
-    assert contents(value) == before
+    before = key_of(value)
+    assert key_of(value) == before
     hash(before)
     change(value)
-    assert contents(value) != before
+    assert key_of(value) != before
 
 
 @each_backend
@@ -514,9 +514,9 @@ def test_objects_that_hold_one_another_are_looked_into_once():
     parts = [Plain(n) for n in range(50)]
     for part in parts:
         part.parts = parts
-    before = contents(parts[0])
+    before = key_of(parts[0])
     parts[-1].number = 100
-    assert contents(parts[0]) != before
+    assert key_of(parts[0]) != before
 
 
 def test_functions_classes_and_modules_are_told_by_themselves(monkeypatch):
@@ -532,9 +532,9 @@ def test_functions_classes_and_modules_are_told_by_themselves(monkeypatch):
         jax.nn.relu,
         logging.getLogger("a"),
     ):
-        key = exactly(value)
+        key = key_of(value)
         monkeypatch.setattr(value, "noted", 1, raising=False)
-        assert exactly(value) == key
+        assert key_of(value) == key
 
 
 def test_an_object_may_be_written_to_while_other_threads_compare_it():
@@ -555,7 +555,7 @@ def test_an_object_may_be_written_to_while_other_threads_compare_it():
     def read():
         try:
             for _ in range(500):
-                contents(shared)
+                key_of(shared)
         except Exception as error:
             errors.append(error)
 

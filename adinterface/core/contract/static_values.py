@@ -140,9 +140,10 @@ class _Walk:
         # A function that a decorator wrapped, or a singleton.
         if isinstance(value, _SINGLETONS) or (callable(value) and "__wrapped__" in getattr(value, "__dict__", ())):
             return (Identity(value),)
-        met = self._met.setdefault(id(value), (len(self._met), value))
-        if met[0] < len(self._met) - 1:
+        met = self._met.get(id(value))
+        if met is not None:
             return (met[0],)
+        self._met[id(value)] = len(self._met), value
         if cls is not list and cls is not dict:
             for key_function in KEY_FUNCTIONS:
                 if (key := key_function(value, self._spend)) is not None:

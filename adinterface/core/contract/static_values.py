@@ -19,9 +19,10 @@ class Unkeyed(Exception):
     """Some arguments have no signature, because they contain a value that cannot be compared."""
 
 
-#: A key contains at most so many bytes of arrays and of flat tuples and lists; any other entry costs as much as `_ENTRY`.
-LIMIT = 2**20
-_ENTRY = LIMIT // 1000
+#: The bound of a key, in bytes of arrays and of containers that are keyed without a look at each entry; and what any other
+#: entry costs.
+_LIMIT = 2**20
+_ENTRY = _LIMIT // 1000
 
 #: Classes whose values are equal only if f cannot tell them apart, given equal types.
 _PLAIN = frozenset(
@@ -46,11 +47,11 @@ def key_of(value: Any, fixed: bool = False) -> Any:
     - A function, a class, a module, a logger, a member of an enum, an immutable array and a module of torch: by identity.
     - An object whose class has no `==` of its own: by identity and its current attributes.
     - Any other object: by what pickle would write, since `==` may ignore a difference: `Decimal("1.0") == Decimal("1.00")`.
-    - The bound: 1,000 entries in all, or arrays of 1 MB. A container or an object with more is keyed by its identity and its
-      length, so a change inside is not seen. The key keeps it alive.
+    - The bound is 1,000 entries in all, or 1 MB of arrays and flat containers. A container or an object beyond it is keyed by
+      its identity and length, so a change inside is not seen. The key keeps it alive.
 
-    fixed: whether f may get the value of the call that the key is from. Only a value that cannot change, and that f cannot tell
-    by `is` from another one with this key, has such a key.
+    fixed: whether a plan keeps the value and hands it to f in later calls. Only a value that cannot change, and that f cannot
+    tell by `is` from another one with this key, has such a key.
 
     Raises Unkeyed for a value without a key.
     """
@@ -110,7 +111,7 @@ class _Walk:
     def __init__(self, fixed: bool) -> None:
         self._fixed = fixed
         #: How much the key may still contain.
-        self._left = LIMIT
+        self._left = _LIMIT
         #: The objects met so far, by id, with their number: an object may contain itself.
         self._met: dict[int, tuple[int, Any]] = {}
 
@@ -260,4 +261,4 @@ def _without_cached(cls: type, state: Any) -> Any:
     return {name: part for name, part in state.items() if name not in cached} if cached else state
 
 
-__all__ = ["KEY_FUNCTIONS", "LIMIT", "Identity", "Unkeyed", "cached_names", "key_of", "state_of"]
+__all__ = ["KEY_FUNCTIONS", "Identity", "Unkeyed", "cached_names", "key_of", "state_of"]

@@ -39,8 +39,9 @@ def prepare(
     not matter. New shapes, dtypes, structures or static values (strings, functions, integers inside trees) are specialised at
     their first call. The contents of Constants and keyword arrays may change freely.
 
-    f must be pure where the engine compiles: captured values are fixed when f is specialised. A branch on a traced value
-    raises the engine's error, with a note (`AutoJax(jit=False)` stays eager). Threads can share the result.
+    f must be pure where the engine compiles: captured values are fixed when f is specialised, and a call raises BackendError if
+    f changes a static value. A branch on a traced value raises the engine's error, with a note (`AutoJax(jit=False)` stays
+    eager). Threads can share the result.
 
     Raises what the operator raises for the example, and TypeError for anything but an operator of this package.
 

@@ -11,7 +11,8 @@ import jax.tree_util as jtu
 import numpy as np
 
 from adinterface import tree
-from adinterface.core.contract.nodes import NodeType, contents, identically
+from adinterface.core.contract.nodes import NodeType
+from adinterface.core.contract.static_values import key_of
 from adinterface.core.contract.structures import Constant
 
 
@@ -25,12 +26,9 @@ class Pytree(NodeType):
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         return jtu.tree_unflatten(data, children)
 
-    def key(self, data: Any) -> Any:
+    def key(self, data: Any, fixed: bool = True) -> Any:
         # The definition itself is equal to one with 4.0 for 4.
-        return identically(data.node_data())
-
-    def contents(self, data: Any) -> Any:
-        return contents(data.node_data())
+        return key_of(data.node_data(), fixed)
 
     def paths(self, data: Any, count: int) -> list[str]:
         numbered, _ = jtu.tree_flatten_with_path(jtu.tree_unflatten(data, range(count)))

@@ -18,7 +18,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
 
 from adinterface.core.contract.cache import Cache
-from adinterface.core.contract.nodes import exactly
+from adinterface.core.contract.static_values import key_of
 
 from . import unrolled
 from .outside import own_error
@@ -82,7 +82,7 @@ class PythonNumbers:
         if not narrows():
             return self._whole(*arrays)
         numbers = [x if type(x) in _NUMBERS else None for x in arrays]
-        key = exactly(tuple(numbers))
+        key = key_of(tuple(numbers))
         compiled = self._fixed.get(key)
         if compiled is None:
 

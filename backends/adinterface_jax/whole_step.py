@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from adinterface.core.contract.nodes import Unkeyed, key_and_change
+from adinterface.core.contract.static_values import Unkeyed, key_of
 from adinterface.fit.parameters import stateful
 
 from .draws import watched
@@ -100,8 +100,7 @@ def _may_change(definition: Any) -> bool:
     data = definition.node_data()
     if data is not None and not issubclass(data[0], (dict, list, tuple)):
         try:
-            if key_and_change(data[1], False)[1]:
-                return True
+            key_of(data[1], fixed=True)
         except Unkeyed:
             return True
     return any(map(_may_change, definition.children()))

@@ -27,8 +27,8 @@ from adinterface.core.contract.library import (
     width,
 )
 from adinterface.core.contract.loops import Loops
-from adinterface.core.contract.nodes import Unkeyed
 from adinterface.core.contract.rules import Arrays, FlatRule
+from adinterface.core.contract.static_values import Unkeyed
 
 from .ambient import here
 from .custom import custom, outside

@@ -46,7 +46,7 @@ class ModuleNode(NodeType):
         structure, parameters = read(value)
         return [p if p.requires_grad else Constant(p) for p in parameters], structure
 
-    def key(self, data: Any) -> Any:
+    def key(self, data: Any, fixed: bool = True) -> Any:
         return data
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:

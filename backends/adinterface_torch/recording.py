@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from adinterface.core.contract.backend import Arrays, FlatFunction
-from adinterface.core.contract.nodes import state_of
+from adinterface.core.contract.static_values import state_of
 
 from .ambient import here
 from .pickling import RUNNING, Guard
@@ -190,4 +190,4 @@ def _parts(value: Any) -> list[Any]:
         return [value.func, *value.args, *value.keywords.values()]
     if isinstance(value, FunctionType):
         return [*(value.__defaults__ or ()), *[cell.cell_contents for cell in value.__closure__ or () if cell != _EMPTY]]
-    return [part for _, part in state_of(value)]
+    return [*state_of(value).values()]

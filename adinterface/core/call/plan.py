@@ -10,7 +10,7 @@ from typing import Any
 from ..contract.backend import Backend
 from ..contract.cache import Cache
 from ..contract.errors import AdinterfaceError
-from ..contract.nodes import Unkeyed
+from ..contract.static_values import Unkeyed
 from ..tree import DUPLICATED, Holder, Signature, Slot, count_leaves
 from .conversions import Conversions, conversions
 from .layout import Layout

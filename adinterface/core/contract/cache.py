@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -45,11 +45,6 @@ class Cache(Generic[T]):
             self._known[key] = entry
             self._last = key, entry
         return entry
-
-    def also(self, new: Callable[[Hashable], Hashable]) -> None:
-        """Give each entry another key, in addition to the one that it has."""
-        with self._lock:
-            self._known.update({new(key): entry for key, entry in self._known.items()})
 
     def entries(self) -> list[T]:
         """All entries, the most recently used last."""

@@ -235,7 +235,7 @@ class Given(NamedTuple):
     type: NodeType
 
     def key(self) -> Any:
-        return self.type.contents(self.value)
+        return self.type.key(self.value, False)
 
 
 class GivenConstant(Given):

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..call.messages import require_function
 from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.cache import Cache
-from ..contract.nodes import Unkeyed
+from ..contract.static_values import Unkeyed
 from ..contract.tracing import entry, tracing, untraced
 from ..tree import Duplicated, Signature
 from .dispatch import Kind, around_of, function_of_extension, operation_of, require_operator
 from .evaluate import specialized
 from .operation import Operation
-from .specialization import CompiledSpecialization, Specialization, key_of
+from .specialization import CompiledSpecialization, Specialization, static_key
 from .typed import typed
 from .writing import Write, follow, require_apart, stored
 
@@ -39,8 +39,9 @@ def prepare(
     not matter. New shapes, dtypes, structures or static values (strings, functions, integers inside trees) are specialised at
     their first call. The contents of Constants and keyword arrays may change freely.
 
-    f must be pure where the engine compiles: captured values are fixed when f is specialised. A branch on a traced value
-    raises the engine's error, with a note (`AutoJax(jit=False)` stays eager). Threads can share the result.
+    f must be pure where the engine compiles: captured values are fixed when f is specialised, and a call raises BackendError if
+    f changes a static value. A branch on a traced value raises the engine's error, with a note (`AutoJax(jit=False)` stays
+    eager). Threads can share the result.
 
     Raises what the operator raises for the example, and TypeError for anything but an operator of this package.
 
@@ -141,19 +142,7 @@ class Prepared:
         plan, values, signature = self._operation.plans.find(args, kwargs)
         if plan.writes:
             return self._write(plan, args, kwargs, directions)
-        return self._call(self._specialization(plan, values, signature), values, directions)
-
-    def _call(self, specialization: Specialization, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
-        results = specialization.call(values, directions)
-        if specialization.written:
-            self._rename(specialization)
-        return results
-
-    def _rename(self, specialization: Specialization) -> None:
-        """If f changed a static value while it was compiled, keep the specialization under its new key, too."""
-        with self._lock:
-            keys, specialization.written = specialization.written, {}
-            self._known.also(lambda key: key.renamed(keys) if isinstance(key, _Key) else key)
+        return self._specialization(plan, values, signature).call(values, directions)
 
     def _specialization(self, plan: Plan, values: Sequence[Any], signature: Signature | None) -> Specialization:
         """The specialization for these arguments; it serves this call alone if they have no signature."""
@@ -166,7 +155,7 @@ class Prepared:
             return last
         if static:
             try:
-                key = _Key(key, tuple([key_of(values[n]) for n in static]))
+                key = key, tuple([static_key(values[n]) for n in static])
             except Unkeyed:
                 return Specialization(self._operation, self._f, plan)
         last = self._last = self._known.get(key) or self._specialize(key, plan, values, static)
@@ -193,7 +182,7 @@ class Prepared:
             return stored(self._operation, self(*inner, **kwargs), args)
         following, write = self._followed()
         plan, values, signature = following._operation.plans.find(args, kwargs)
-        results = following._call(following._specialization(plan, values, signature), values, directions)
+        results = following._specialization(plan, values, signature).call(values, directions)
         return write(results, args, kwargs)
 
     def _followed(self) -> tuple[Prepared, Write]:
@@ -224,16 +213,6 @@ class Prepared:
         count = len({*map(id, self._known.entries())})
         made = f"{count} specialization" + "s" * (count != 1)
         return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {made}>"
-
-
-class _Key(NamedTuple):
-    """The cache key of a specialization whose decisions depend on static values."""
-
-    signature: Any
-    static: tuple[Any, ...]
-
-    def renamed(self, keys: Mapping[Any, Any]) -> _Key:
-        return _Key(self.signature, tuple([keys.get(key, key) for key in self.static]))
 
 
 def _again(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,8 @@ from ..call.plan import Plan
 from ..contract.decisions import Undecided, take_wish
 from ..contract.errors import AdinterfaceError, BackendError
 from ..contract.library import NUMPY, PYTHON
-from ..contract.nodes import Unkeyed, contents
 from ..contract.packed import Packed
+from ..contract.static_values import Unkeyed, key_of
 from ..contract.structures import Given
 from .evaluate import evaluate
 from .operation import Compiled, Compute, Operation, Results
@@ -24,9 +23,6 @@ from .operation import Compiled, Compute, Operation, Results
 
 class Specialization:
     """An operator on one f for arguments of one signature."""
-
-    #: From old to new keys of static values that f changed while it was compiled, such as a cache or a counter.
-    written: Mapping[Any, Any] = MappingProxyType({})
 
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan):
         self.operation: Operation = operation
@@ -41,13 +37,19 @@ class Specialization:
 class CompiledSpecialization(Specialization):
     """The engine's compiled code for f and the operator, with the static values of one signature."""
 
-    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, values: Sequence[Any], static: Sequence[int]):
+    def __init__(
+        self,
+        operation: Operation,
+        f: Callable[..., Any],
+        plan: Plan,
+        values: Sequence[Any],
+        static: Sequence[int],
+    ):
         super().__init__(operation, f, plan)
         self._static = tuple(static)
         #: The carried values that are compiled in: those of the last call. f sees them if the engine calls it again.
         self._given: dict[int, Any] = {n: values[n] for n in static}
-        #: Their keys: at the first call, and as f changed them.
-        self._expected = {self._keys()}
+        self._keys: dict[int, Any] = {n: static_key(value) for n, value in self._given.items()}
         #: Whether the engine must copy the caller's arrays.
         self.copies: bool = operation.outlives or not _waits(operation, plan)
         enters, carried = conversions_into_compiled(plan.backend, plan.layout, values, copy=self.copies)
@@ -110,11 +112,16 @@ class CompiledSpecialization(Specialization):
             take_wish()
             raise ended from None  # without the error of the first compilation
 
-    def _keys(self) -> tuple[Any, ...]:
-        try:
-            return tuple([key_of(value) for value in self._given.values()])
-        except Unkeyed:  # f, or its caller, put a value there that cannot be compared
-            return ()
+    def _changed(self) -> str | None:
+        """The class of a static value that has another key than the specialization."""
+        for n, value in self._given.items():
+            try:
+                if static_key(value) == self._keys[n]:
+                    continue
+            except Unkeyed:
+                pass
+            return type(value).__name__
+        return None
 
     # what the engine compiles
 
@@ -145,16 +152,19 @@ class CompiledSpecialization(Specialization):
             both = [given[n] if n in given else next(dynamic) for n in plan.layout.carried]
             function = Function(plan, f, both, output)
             function.fresh = False
-            before = self._keys()
-            if before not in self._expected:
+            if self._changed() is not None:
                 raise BackendError(
                     f"{plan.operator}: a list, a dict or an object that f gets has changed since the call that made this map. "
                     f"The map is compiled when it is called first. Call it before the change, or pass a copy of the value."
                 )
             results = compute(function, arrays[:count], arrays[behind:])
-            after = self._keys()
-            self._expected.add(after)
-            self.written = {**self.written, **{old: new for old, new in zip(before, after) if old != new}}
+            changed = self._changed()
+            if changed is not None:
+                raise BackendError(
+                    f"{plan.operator}: f changes a {changed} of its arguments while it is compiled, and compiled code would "
+                    f"not repeat the change. If it is a cache that f fills, call f once before. Otherwise let f capture the "
+                    f"object, or use a backend that does not compile."
+                )
             return results
 
         return flat
@@ -171,9 +181,9 @@ def _waits(operation: Operation, plan: Plan) -> bool:
     return like_leaves and any(plan.layout.slots[n].library in (NUMPY, PYTHON) for n in plan.layout.active)
 
 
-def key_of(value: Any) -> Any:
-    """A key of a static value's content: equal only for values that f cannot tell apart. Raises Unkeyed for other values."""
-    return value.key() if isinstance(value, Given) else contents(value)
+def static_key(value: Any) -> Any:
+    """The cache key of a static value, or of the data of a node. Raises Unkeyed for a value without a key."""
+    return value.key() if isinstance(value, Given) else key_of(value)
 
 
-__all__ = ["CompiledSpecialization", "Specialization", "key_of"]
+__all__ = ["CompiledSpecialization", "Specialization", "static_key"]

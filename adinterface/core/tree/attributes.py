@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..contract.nodes import NodeType, cached_names, state_of
+from ..contract.nodes import NodeType
+from ..contract.static_values import cached_names, state_of
 from ..contract.structures import Constant
 
 
@@ -26,7 +27,7 @@ class Attributes(NodeType):
         return type(value) is self.cls
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
-        state = dict(state_of(value))
+        state = state_of(value)
         for name in cached_names(self.cls):
             state.pop(name, None)  # cached: f computes it again from the new children
         return [part if name in self.names else Constant(part) for name, part in state.items()], (self.cls, tuple(state))

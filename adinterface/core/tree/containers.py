@@ -12,7 +12,8 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..contract.nodes import NodeType, cached_names, exactly, identically, state_of
+from ..contract.nodes import NodeType
+from ..contract.static_values import cached_names, key_of, state_of
 
 
 def _indices(count: int) -> list[str]:
@@ -72,12 +73,9 @@ class _Dict(NodeType):
         items = zip(keys, children)
         return defaultdict(factory, items) if cls is defaultdict else cls(items)
 
-    def key(self, data: Any) -> Any:
-        cls, factory, keys = data
-        for name in keys:
-            if type(name) is not str:
-                return cls, identically(factory), identically(keys)
-        return data if factory is None else (cls, identically(factory), keys)
+    def key(self, data: Any, fixed: bool = True) -> Any:
+        _, factory, keys = data
+        return data if factory is None and {str}.issuperset(map(type, keys)) else key_of(data, fixed)
 
     def paths(self, data: Any, count: int) -> list[str]:
         return [f"[{key!r}]" for key in data[2]]
@@ -100,7 +98,7 @@ class _RecordDict(NodeType):
         return cls(**dict(zip(names, children)))
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
-        return [(f".{name}", held) for name, held in state_of(value) if name not in data[1]]
+        return [(f".{name}", held) for name, held in state_of(value).items() if name not in data[1]]
 
     def paths(self, data: Any, count: int) -> list[str]:
         return [f".{name}" for name in data[1]]
@@ -124,31 +122,28 @@ class _Fields(NodeType):
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         cls = type(value)
         names, static, cached = self.names(cls)
-        state = dict(state_of(value))
+        state = state_of(value)
         for name in cached:
             state.pop(name, None)  # cached: f computes it again from the new children
         dynamic = tuple(name for name in names if name not in static and (name in state or hasattr(value, name)))
         # A field with a default and `init=False` is a class attribute until it is set.
         children = [state.pop(name) if name in state else getattr(value, name) for name in dynamic]
-        return children, (cls, dynamic, _State(state))
+        return children, (cls, dynamic, tuple(state.items()))
 
-    def key(self, data: Any) -> Any:
-        cls, dynamic, state = data
-        if not state.items:
-            return cls, dynamic
-        return cls, dynamic, tuple([(name, identically(value)) for name, value in state.items])
+    def key(self, data: Any, fixed: bool = True) -> Any:
+        return key_of(data, fixed) if data[2] else data
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
         cls, _, state = data
-        if state.items:
+        if state:
             static = self.names(cls)[1]
-            return [(f"{cls.__qualname__}.{name}", other) for name, other in state.items if name not in static]
+            return [(f"{cls.__qualname__}.{name}", other) for name, other in state if name not in static]
         return ()
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         cls, names, state = data
         new = object.__new__(cls)
-        for name, value in state.items:
+        for name, value in state:
             object.__setattr__(new, name, value)
         for name, value in zip(names, children):
             object.__setattr__(new, name, value)
@@ -156,22 +151,6 @@ class _Fields(NodeType):
 
     def paths(self, data: Any, count: int) -> list[str]:
         return [f".{name}" for name in data[1]]
-
-
-class _State:
-    """The instance state that a rebuilt object copies; compared by type and value, as static values are."""
-
-    __slots__ = ("items", "types")
-
-    def __init__(self, state: dict[str, Any]):
-        self.items = tuple(state.items())
-        self.types = tuple([type(value) for value in state.values()])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _State) and self.types == other.types and self.items == other.items
-
-    def __hash__(self) -> int:
-        return hash(tuple(name for name, _ in self.items))
 
 
 class _Dataclass(_Fields):
@@ -227,9 +206,9 @@ class Registered(NodeType):
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         return self._unflatten(data, tuple(children))
 
-    def key(self, data: Any) -> Any:
-        # A stand-in is made anew in each call, so f cannot tell its data from equal data.
-        return exactly(data) if self.stands_for_array else super().key(data)
+    def key(self, data: Any, fixed: bool = True) -> Any:
+        # The data of a stand-in is one object, whose caches do not count.
+        return data if self.stands_for_array else super().key(data, fixed)
 
     def paths(self, data: Any, count: int) -> list[str]:
         return [f"<{self.cls.__qualname__} child {i}>" for i in range(count)]

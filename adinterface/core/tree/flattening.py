@@ -13,7 +13,8 @@ import numpy as np
 
 from ..contract.errors import TreeError
 from ..contract.library import NUMPY, PYTHON, Kind, Library, check_ndarray, kind
-from ..contract.nodes import NodeType, Unkeyed
+from ..contract.nodes import NodeType
+from ..contract.static_values import Unkeyed
 from ..contract.structures import (
     CARRIED,
     CONSTANT,

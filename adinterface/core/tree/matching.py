@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from ..contract.ambient import now
 from ..contract.errors import TreeError
 from ..contract.library import Library
-from ..contract.nodes import Unkeyed, contents, exactly
+from ..contract.static_values import key_of
 from ..contract.structures import (
     CARRIED,
     CONSTANT,
@@ -168,15 +168,10 @@ class _Beside(Matcher):
 
 def structure_key(structure: Structure) -> Any:
     """A key that is equal for structures that f cannot tell apart."""
-    return structure.fold(_place_key, lambda node, keys: (node.type, node.type.contents(node.data), tuple(keys)))
+    return structure.fold(_place_key, lambda node, keys: (node.type, node.type.key(node.data, False), tuple(keys)))
 
 
 def _place_key(place: LeafSpec) -> Any:
     if not isinstance(place, Static):
         return place.differentiated
-    if type(place.value) is Holder:  # its children have keys of their own
-        return None
-    try:
-        return exactly(place.value)
-    except Unkeyed:
-        return contents(place.value)
+    return None if type(place.value) is Holder else key_of(place.value)  # its children have keys of their own

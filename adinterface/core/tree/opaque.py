@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..contract.library import has_floats
-from ..contract.nodes import state_of
+from ..contract.static_values import state_of
 
 _NEVER_HIDES = (
     str, bytes, bool, int, float, complex, type(None), type, enum.Enum, types.FunctionType, types.BuiltinFunctionType,
@@ -76,5 +76,5 @@ def hidden(value: object, is_array: Callable[[object], bool], *, numbers: bool =
             items: Any = node
             stack.extend((f"{path}[{i}]", item) for i, item in enumerate(items))
         if not isinstance(node, np.ndarray):
-            stack.extend((f"{path}.{name}", item) for name, item in state_of(node))
+            stack.extend((f"{path}.{name}", item) for name, item in state_of(node).items())
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import math
 import numbers
 import types
 from collections import OrderedDict, defaultdict
@@ -15,7 +16,8 @@ import numpy as np
 from ..contract import camps, registry
 from ..contract.errors import NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
-from ..contract.nodes import TOLD_BY, NodeType, Same
+from ..contract.nodes import NodeType
+from ..contract.static_values import KEY_FUNCTIONS, Identity
 from ..contract.structures import EACH, Constant, Each
 from ..contract.tracing import refuse
 from .attributes import Attributes
@@ -248,7 +250,7 @@ def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:
         )
 
 
-def _key_of_engines(value: Any) -> Any:
+def _key_of_engines(value: Any, spend: Callable[[int], None]) -> Any:
     """The cache key of an engine's value, inside an object or alone; None for anything else.
 
     An array that is immutable or traced is compared by identity; so is a module, whose engine reads its arrays directly.
@@ -259,12 +261,13 @@ def _key_of_engines(value: Any) -> Any:
                 if library is NUMPY:
                     return None
                 if not library.mutable or library.traced(value):
-                    return Same(value)
+                    return Identity(value)
+                spend(8 * math.prod(library.shape(value)))
                 return library.signature(value), library.to_numpy(value).tobytes()
         for node_type in backend.node_types:
             if node_type.held and node_type.matches(value):
-                return Same(value)
+                return Identity(value)
     return None
 
 
-TOLD_BY.append(_key_of_engines)
+KEY_FUNCTIONS.append(_key_of_engines)

@@ -13,7 +13,8 @@ import numpy as np
 
 from ...core.contract.errors import TreeError
 from ...core.contract.library import NUMPY, PYTHON, Library
-from ...core.contract.nodes import NodeType, Unkeyed, exactly
+from ...core.contract.nodes import NodeType
+from ...core.contract.static_values import Unkeyed, key_of
 from ...core.tree import CARRIED, HANDLERS, Constant, Matcher, Node, Static, Structure, handler_of
 from .foreign import library_of
 
@@ -134,7 +135,7 @@ def _taken_apart(value: Any, leaves: list[LoopLeaf]) -> Structure:
 
 def _key(handler: NodeType, data: Any) -> Any:
     try:
-        return handler.contents(data)
+        return handler.key(data, False)
     except Unkeyed:
         return None
 
@@ -144,7 +145,7 @@ def _is_same(known: Any, value: Any) -> bool:
     if type(known) is not type(value):
         return False
     try:
-        return bool(exactly(known) == exactly(value))
+        return bool(key_of(known) == key_of(value))
     except Unkeyed:
         return False
 

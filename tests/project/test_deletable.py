@@ -1,4 +1,4 @@
-"""Each extension can be deleted without a change to core: what is left imports, and passes those tests of core that need no more."""
+"""Each extension can be deleted without a change to core: the rest imports, and passes the tests of core that need no more."""
 
 import ast
 import os
@@ -102,7 +102,6 @@ def test_core_passes_its_tests_without(extension, tmp_path):
     chosen = [path for path in TESTS if _runs_without(path, deleted, {*lacking} - modules)]
     assert len(chosen) >= 5
     paths = [str(path.relative_to(ROOT)) for path in chosen]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *paths], env=env, cwd=tmp_path, capture_output=True, text=True
-    )
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *paths]
+    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..contract.ambient import now, within
+from ..contract.ambient import CORE, now, within
 from ..contract.arrays import cast_like, filled, full_like, is_complex, library_of
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward, gives
 from ..contract.errors import BackendError, NotRecordedError
@@ -118,7 +118,7 @@ class _Back:
     elsewhere = alone
 
     def __call__(self, *cotangents: Any) -> tuple[Arrays, Aux]:
-        with within(now()._replace(transposing=True)):
+        with within(CORE, now()._replace(transposing=True)):
             return self._back(cotangents), Aux()
 
 

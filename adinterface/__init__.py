@@ -55,12 +55,13 @@ from .core.operators.hessian import (
 from .core.operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
 from .core.operators.prepare import Prepared, prepare
 from .core.operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
-from .core.tree import Constant, Duplicated, Each, register_node
+from .core.tree import Constant, Each, register_node
 from .numpy_code import numpy_function
 from .rules import array_namespace, loops, rule
 from .sparse import AutoSparse
 from .spread.batched import batched
 from .spread.batched import batched_kind as _batched_kind
+from .spread.duplicated import Duplicated
 
 #: What extensions add to the core: operations on some backend values, operators around operators, and what it calls by name.
 _extend(sparse.EXTENSION, _spread.EXTENSION, around={batched: _batched_kind}, **_doors.FUNCTIONS)

@@ -117,7 +117,7 @@ class _Flat:
 
     def _refuse(self) -> None:
         plan, name, library = self.plan, self.operation.name, self.plan.conversions.library
-        if plan.writes:
+        if plan.wrappings:
             raise BackendError(
                 f"{name} writes into its arguments here, which a file cannot do. Pass f parameters, not objects."
             )

@@ -8,19 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from ..core.call.state import Unchanging, module_state, stateful
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import ConversionError
+from ..core.contract.nodes import NodeType
 from ..core.contract.record import doubting
 from ..core.contract.structures import Constant
 from ..core.contract.tracing import untraced
+from ..core.operators.dispatch import operation_of
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.hessian import hessian, hvp
 from ..core.operators.jacobian import value_and_jacobian
 from ..core.operators.prepare import Prepared, prepare
+from ..core.tree import apart, handler_of
 from ..sparse.auto import AutoSparse
 from .evaluate import Evaluate
 from .packing import Packing, Rows, Vector, pack
+from .parameters import stateful_type
 
 #: From this fraction of the largest derivative so far on, an estimated error causes a warning.
 DOUBTFUL = 1e-4
@@ -43,11 +46,13 @@ class Flat:
             backend = replace(backend, format="csr")
         self.backend = backend
         self.packing: Packing = Packing(start)
-        # Each point has its own model, so f's changes in one would not reach another.
-        self._pure = f if next(stateful((start, *constants), kwargs), None) is None else Unchanging(f, "solvers")
-        self._holds = bool(module_state(start))
+        self._holds = bool(_module_state(start))
         #: The further arguments of f, whose numbers may be set anew before a call.
         self.constants: tuple[Constant, ...] = tuple([part if type(part) is Constant else Constant(part) for part in constants])
+        writes = stateful_type(apart([Constant(start), *self.constants, Constant(kwargs)])[0])
+        # Each point has its own model, so f's changes in one would not reach another.
+        wrapping = writes and writes.wrapping(operation_of(_AtEachPoint, backend), None)
+        self._pure = wrapping.wrap(f) if wrapping else f
         #: The start as a vector.
         self.x0: Vector = self.packing.start()
         #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.
@@ -165,9 +170,9 @@ class Flat:
             else:
                 fast = prepare(operator, self._pure, self.backend, *args, *self.constants, **self._kwargs)
             self._prepared[operator] = fast
-        before = module_state(args[0]) if self._holds else ()
+        before = _module_state(args[0]) if self._holds else ()
         result = fast(*args, *self.constants, **self._kwargs)
-        if before and module_state(args[0]) != before:
+        if before and _module_state(args[0]) != before:
             raise ConversionError(
                 f"solvers: f changes buffers of the {type(self.packing.model).__name__}, as a BatchNorm does in training "
                 f"mode. Each point has a model of its own, so that what is counted there would be lost. Put the model into "
@@ -177,6 +182,22 @@ class Flat:
 
     def __repr__(self) -> str:
         return f"<{getattr(self.f, '__name__', self.f)} of a vector of shape {self.x0.shape} on {self.backend!r}>"
+
+
+class _AtEachPoint(Evaluate):
+    """Which cannot write what f changes, for the words of an error."""
+
+    name = "solvers"
+
+
+def _module_state(value: Any) -> tuple[Any, ...]:
+    """The content, for comparison after f, of the objects in a tree that hold differentiated leaves."""
+    handler = handler_of(value, scan=False)
+    if not isinstance(handler, NodeType):
+        return ()
+    if handler.held:
+        return handler.state(value)
+    return tuple([part for child in handler.flatten(value)[0] for part in _module_state(child)])
 
 
 @untraced

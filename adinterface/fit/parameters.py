@@ -1,7 +1,7 @@
 """The parameters of a model, each once: an array at several places is one parameter.
 
-As in Optimisers.jl, the gradients of all places of tied weights are added, and the parameter moves once. Engines see trees for
-their optimisers through this module.
+As in Optimisers.jl, the gradients of all places of tied weights are added, and the parameter moves once. Engines see trees
+through this module, for their optimisers and for objects that f may write to.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from itertools import islice
 from typing import Any
 
 from ..core.call.output import check_scalar as check_scalar
-from ..core.call.state import stateful as stateful
+from ..core.call.output import scalar_and_rest as scalar_and_rest
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON, Library, complex_of, widest
 from ..core.contract.nodes import NodeType
 from ..core.contract.structures import Constant, Leaf
-from ..core.tree import Structure, count_leaves, handler_of
-from ..core.tree.matching import Fits, along, apart, rebuild
+from ..core.tree import Structure, along, count_leaves, rebuild
+from ..core.tree import apart as apart
+from ..core.tree import handler_of as handler_of
+from ..core.tree.matching import Fits
 from .tree.algebra import like as like
 from .tree.mapping import precision
 from .tree.mapping import require_like as require_like
@@ -109,6 +111,11 @@ class Parameters:
             self.structure,
             iter([leaf.value if place is None else values[place] for leaf, place in zip(self.found, self.places)]),
         )
+
+
+def stateful_type(structure: Structure) -> NodeType | None:
+    """The type of an object in a tree that f may write to, if there is one."""
+    return next((node.type for node in structure.nodes() if node.type.stateful), None)
 
 
 def each_constant(change: Callable[[Any], Any], model: Any) -> Any:

@@ -15,7 +15,8 @@ from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON
 from ..core.derive.basis import namespace_of, zero_entry
-from ..core.tree import DUPLICATED, EACH, Each, Node, Slot, Structure
+from ..core.tree import EACH, Each, Node, Slot, Structure
+from .duplicated import DUPLICATED
 
 _ANOTHER = "There is one axis; for another, call batched inside f."
 
@@ -33,7 +34,7 @@ class BatchedLayout(Layout):
 
 def batched_layout(layout: Layout, values: Sequence[Any], backend: Backend) -> BatchedLayout:
     """The layout with the axis. Raises TreeError for values in Each that have no axis, or axes of other lengths."""
-    if layout.holds(DUPLICATED):
+    if DUPLICATED in layout.node_types():
         raise TypeError(
             "batched: Duplicated(...) has room for one gradient, not for one of each entry. Pass the model itself, or the "
             "gradient of a mean over the entries with Duplicated."

@@ -11,7 +11,7 @@ import jax.tree_util as jtu
 import numpy as np
 
 from adinterface import tree
-from adinterface.core.contract.nodes import NodeType
+from adinterface.core.contract.nodes import NodeType, Wrapping
 from adinterface.core.contract.static_values import key_of
 from adinterface.core.contract.structures import Constant
 
@@ -63,10 +63,17 @@ class NnxObject(Pytree):
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
         return self.unflatten(data, [child.value if type(child) is Constant else child for child in children])
 
+    def wrapping(self, operation: Any, layout: Any) -> Wrapping:
+        from .nnx import Changes  # here, because few programs need it
+
+        return Changes(operation)
+
     def writable(self, value: Any) -> bool:
+        """Whether `write` can replace the object's value."""
         return isinstance(value, sys.modules["flax.nnx"].Variable)
 
     def write(self, value: Any, child: Any) -> None:
+        """Replace the value of a writable object, which is its one child."""
         # Beside NumPy arrays or Python numbers it was presented as such.
         if isinstance(value.get_raw_value(), jax.Array) and isinstance(child, (float, complex, int)):
             child = np.asarray(child, dtype=value.get_raw_value().dtype)

@@ -10,10 +10,10 @@ import jax
 import numpy as np
 
 from adinterface.core.contract.static_values import Unkeyed, key_of
-from adinterface.fit.parameters import stateful
 
 from .draws import watched
 from .library import JAX
+from .nnx import stateful
 from .private import ArrayImpl
 
 _NUMPY = frozenset([np.ndarray])

@@ -14,7 +14,7 @@ from adinterface.core.contract.auto import AutoTorch
 from adinterface.core.contract.errors import DisconnectedWarning, levels_to_the_user
 from adinterface.core.contract.library import NUMPY, PYTHON, Library
 from adinterface.core.contract.structures import Leaf
-from adinterface.fit.parameters import Parameters, check_scalar, stateful
+from adinterface.fit.parameters import Parameters, check_scalar, stateful_type
 
 from .ambient import here
 from .distributed import is_dtensor
@@ -46,7 +46,7 @@ class TorchOptim:
         self._model = model
         self._as_it_is = all(value is tensor for value, tensor in zip(self._parameters.values, self._tensors))
         #: What f writes into the model goes from one step's to the next.
-        self._stateful = next(stateful([model], {}), None) is not None
+        self._stateful = stateful_type(self._parameters.structure) is not None
 
     def __repr__(self) -> str:
         return f"from_torch_optim({type(self.optimizer).__name__}, {type(self._model).__name__})"

@@ -63,13 +63,9 @@ class Layout:
         yield from [(f"args[{i}]", structure) for i, structure in enumerate(self.structures)]
         yield from self.keywords.items()
 
-    def holds(self, marker: NodeType) -> bool:
-        """Whether there is a node of this type."""
-        return any(node.type is marker for _, structure in self.places() for node in structure.nodes())
-
-    def marked(self, marker: NodeType) -> tuple[int, ...]:
-        """The indices of the arguments that are such a node."""
-        return tuple([i for i, place in enumerate(self.structures) if isinstance(place, Node) and place.type is marker])
+    def node_types(self) -> list[NodeType]:
+        """The types of all nodes, each once."""
+        return list(dict.fromkeys(node.type for _, structure in self.places() for node in structure.nodes()))
 
     def arguments(self, active: Sequence[Any], carried: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The arguments and keywords of f, from the values of the active slots and of the carried ones."""

@@ -10,8 +10,9 @@ from typing import Any
 from ..contract.backend import Backend
 from ..contract.cache import Cache
 from ..contract.errors import AdinterfaceError
+from ..contract.nodes import Wrapping
 from ..contract.static_values import Unkeyed
-from ..tree import DUPLICATED, Holder, Signature, Slot, count_leaves
+from ..tree import Holder, Signature, Slot, count_leaves
 from .conversions import Conversions, conversions
 from .layout import Layout
 
@@ -24,12 +25,8 @@ class Plan:
     backend: Backend
     layout: Layout
     conversions: Conversions
-    #: Whether f may change an argument, so that the caller's object must be updated.
-    stateful: bool
-    #: The indices of the arguments whose gradients are kept in buffers.
-    duplicated: tuple[int, ...]
-    #: Whether a call writes into an argument: f's changes, or gradients in buffers.
-    writes: bool
+    #: What surrounds a call that writes into its arguments: f's changes, or gradients in buffers.
+    wrappings: tuple[Wrapping, ...]
     #: Indices, into the carried slots, of Constants and keywords that may be in a graph of the engine.
     given: tuple[int, ...]
     #: The signature of the differentiated arguments: tangents with that signature need no other check. None: unknown.
@@ -57,20 +54,17 @@ def plan(
     *,
     copy: bool = False,
     backends: Sequence[Backend] = (),
+    wrappings: Sequence[Wrapping] = (),
 ) -> Plan:
     """The plan of calls with such arguments, whose slots have these values; see `conversions`."""
     converts = conversions(backend, layout, values, copy=copy, backends=backends or (backend,))
-    nodes = [node.type for _, structure in layout.places() for node in structure.nodes()]
-    stateful, duplicated = any(node.stateful for node in nodes), layout.marked(DUPLICATED)
     carried = [(layout.slots[n], values[n]) for n in layout.carried]
     return Plan(
         operator=operator,
         backend=backend,
         layout=layout,
         conversions=converts,
-        stateful=stateful,
-        duplicated=duplicated,
-        writes=stateful or bool(duplicated),
+        wrappings=tuple(wrappings),
         given=tuple([k for k, (slot, value) in enumerate(carried) if _may_be_recorded(converts, slot, value)]),
         tangent_key=_tangent_key(layout, args),
     )

@@ -7,7 +7,7 @@ from .auto import AutoBackend
 from .backend import Aux, Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward, Shortcuts
 from .library import NUMPY, Library, unsupported_dtype
 from .loops import Loops
-from .nodes import NodeType
+from .nodes import NodeType, Wrapping
 from .rules import Point
 
 __all__ = [
@@ -25,5 +25,6 @@ __all__ = [
     "Pullback",
     "Pushforward",
     "Shortcuts",
+    "Wrapping",
     "unsupported_dtype",
 ]

@@ -7,10 +7,29 @@ user adds a class with `register_node`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from .static_values import key_of
+
+
+class Wrapping:
+    """What surrounds a call for objects that the call writes to. This one changes nothing."""
+
+    #: The operation in place of the one that is called; None for the same. Only one wrapping of a call has one.
+    kind: Any = None
+
+    def wrap(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """f as the call inside gets it."""
+        return f
+
+    def arguments(self, args: Sequence[Any]) -> Sequence[Any]:
+        """The arguments of f as the call inside gets them."""
+        return args
+
+    def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The user's results from those of the call inside, after the objects in the arguments are written to."""
+        return results
 
 
 class NodeType(ABC):
@@ -30,7 +49,7 @@ class NodeType(ABC):
     #: Python numbers anywhere inside are structure: hyperparameters, not parameters.
     fixes_numbers: ClassVar[bool] = False
 
-    #: f may write into such objects: it gets private ones, whose new state is written into the caller's.
+    #: f may write into such objects: it gets private ones. Then `wrapping` must write their new state into the caller's.
     stateful: ClassVar[bool] = False
 
     @abstractmethod
@@ -74,13 +93,12 @@ class NodeType(ABC):
         """For a held type: the contents beyond the children, to compare after f has changed them."""
         return ()
 
-    def writable(self, value: Any) -> bool:
-        """For a stateful type: whether `write` can replace the object's value."""
-        return False
+    def wrapping(self, operation: Any, layout: Any) -> Wrapping | None:
+        """What surrounds the calls of an operation whose arguments contain such objects; None for nothing.
 
-    def write(self, value: Any, child: Any) -> None:
-        """Replace the value of a writable object, which is its one child."""
-        raise NotImplementedError
+        It is made when such calls are planned. Raises TypeError for an operation that takes no such objects.
+        """
+        return None
 
     @abstractmethod
     def paths(self, data: Any, count: int) -> list[str]:

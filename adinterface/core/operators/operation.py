@@ -14,7 +14,7 @@ from ..contract.auto import AutoBackend, SecondOrder
 from ..contract.backend import Arrays, Aux, Backend
 from ..tree import build_gradient
 from .dense import warn_if_wasteful
-from .requirements import require_leaves, require_markers, require_number, require_one, require_real
+from .requirements import require_leaves, require_no_each, require_number, require_one, require_real
 from .second_order import carrier, first_order, second_order
 
 #: The result of `compute`: tuples and lists of native arrays and `Aux`, with the engine's maps if the operator returns one.
@@ -108,17 +108,19 @@ class Operation(ABC):
         layout, values = lay_out(args, kwargs)
         require_leaves(self.name, layout, values)
         layout = self.marked(layout, values)
+        wrappings = [each for node_type in layout.node_types() if (each := node_type.wrapping(self, layout)) is not None]
         if self.takes != "arguments":
             require_one(self.name, layout)
         if self.takes == "one number":
             require_number(self.name, layout, self.shape(layout, values))
         elif self.order == 2 and not self.of_complex:
             require_real(self.name, layout)
-        return plan(self.name, self.backend, layout, args, values, copy=self.outlives, backends=self.backends), values
+        copy, backends = self.outlives, self.backends
+        return plan(self.name, self.backend, layout, args, values, copy=copy, backends=backends, wrappings=wrappings), values
 
     def marked(self, layout: Layout, values: Sequence[Any]) -> Layout:
         """The layout, after a check of the markers in it, other than Constant."""
-        require_markers(self.name, layout, stores=self.stores)
+        require_no_each(self.name, layout)
         return layout
 
     def shape(self, layout: Layout, values: Sequence[Any]) -> tuple[int, ...]:

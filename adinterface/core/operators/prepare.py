@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..call.messages import require_function
@@ -13,13 +13,13 @@ from ..contract.auto import AutoBackend
 from ..contract.cache import Cache
 from ..contract.static_values import Unkeyed
 from ..contract.tracing import entry, tracing, untraced
-from ..tree import Duplicated, Signature
+from ..tree import Signature
 from .dispatch import Kind, around_of, function_of_extension, operation_of, require_operator
 from .evaluate import specialized
 from .operation import Operation
 from .specialization import CompiledSpecialization, Specialization, static_key
 from .typed import typed
-from .writing import Write, follow, require_apart, stored
+from .wrapped import finished, inside
 
 if TYPE_CHECKING:
     from ... import _signatures as signatures
@@ -59,17 +59,16 @@ def prepare(
     else:
         kind = require_operator("prepare(operator, f, backend, *example_args)", operator)
         require_function("prepare", f)
-    prepared = Prepared(kind, backend, f)
+    inner = prepared = Prepared(kind, backend, f)
     args, _ = prepared._operation.arguments(example_args)
-    if prepared._operation.stores:
-        args = tuple([arg.value if type(arg) is Duplicated else arg for arg in args])
     plan, values, signature = prepared._operation.plans.find(args, kwargs)
     example = function_of_extension("Example")
     # Not of modules, which it would keep alive; and a nested tensor has no shape.
     if example and not plan.layout.held and signature is not None:
         prepared._example = example(example_args, kwargs)
-    if not plan.stateful:
-        prepared._specialization(plan, values, signature)  # the engine compiles at the first call
+    if plan.wrappings:
+        inner, plan, values, signature = prepared._inside(plan, args, kwargs)
+    inner._specialization(plan, values, signature)  # the engine compiles at the first call
     return prepared
 
 
@@ -91,8 +90,8 @@ class Prepared:
         self._last: Specialization | None = None
         self._count = 0
         self._lock = threading.Lock()
-        #: The prepared call for arguments that f may change, and the function that writes the changes.
-        self._following: tuple[Prepared, Write] | None = None
+        #: The call inside, for an f that may change its arguments.
+        self._inner: Prepared | None = None
 
     def export(self, path: str | os.PathLike[str], /, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Write this call to a file that the engine loads without adinterface and without the code of f.
@@ -128,7 +127,7 @@ class Prepared:
     @property
     def specializations(self) -> int:
         """How many signatures have been specialised so far, dropped ones included."""
-        return self._count + (0 if self._following is None else self._following[0]._count)
+        return self._count + (0 if self._inner is None else self._inner._count)
 
     @entry
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -140,9 +139,11 @@ class Prepared:
         if self._operation.directions is not None:
             args, directions = self._operation.arguments(args)
         plan, values, signature = self._operation.plans.find(args, kwargs)
-        if plan.writes:
-            return self._write(plan, args, kwargs, directions)
-        return self._specialization(plan, values, signature).call(values, directions)
+        if not plan.wrappings:
+            return self._specialization(plan, values, signature).call(values, directions)
+        inner, own, values, signature = self._inside(plan, args, kwargs)
+        results = inner._specialization(own, values, signature).call(values, directions)
+        return finished(plan, results, args, kwargs)
 
     def _specialization(self, plan: Plan, values: Sequence[Any], signature: Signature | None) -> Specialization:
         """The specialization for these arguments; it serves this call alone if they have no signature."""
@@ -174,24 +175,16 @@ class Prepared:
                 self._count += 1
         return known
 
-    def _write(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any], directions: tuple[Any, ...] | None) -> Any:
-        """A call that writes into its arguments: gradients into buffers, f's changes into the caller's objects."""
-        if plan.duplicated:
-            require_apart(self._operation, args)
-            inner = [arg.value if type(arg) is Duplicated else arg for arg in args]
-            return stored(self._operation, self(*inner, **kwargs), args)
-        following, write = self._followed()
-        plan, values, signature = following._operation.plans.find(args, kwargs)
-        results = following._specialization(plan, values, signature).call(values, directions)
-        return write(results, args, kwargs)
-
-    def _followed(self) -> tuple[Prepared, Write]:
-        """The prepared call for an f that may change its arguments, and the function that writes the changes."""
-        with self._lock:
-            if self._following is None:
-                operation, f, write = follow(self._operation, self._auto, self._original)
-                self._following = Prepared(operation.kind, self._auto, f), write
-        return self._following
+    def _inside(
+        self, plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[Prepared, Plan, Sequence[Any], Signature | None]:
+        """The prepared call that the wrappings of a plan surround, with what it finds for its arguments."""
+        kind, f, args = inside(plan, self._operation.kind, self._original, args)
+        inner = self
+        if f is not self._original:
+            with self._lock:
+                inner = self._inner = self._inner or Prepared(kind, self._auto, f)
+        return inner, *inner._operation.plans.find(args, kwargs)
 
     def copy(self) -> Prepared:
         """Another prepared call that starts with the same specializations."""

@@ -9,7 +9,7 @@ from ..call.layout import Layout
 from ..call.messages import nothing_differentiable
 from ..contract.errors import NotDifferentiableError
 from ..contract.library import kind
-from ..tree import DIFFERENTIATED, DUPLICATED, EACH
+from ..tree import DIFFERENTIATED, EACH
 
 
 def require_leaves(operator: str, layout: Layout, values: Sequence[Any]) -> None:
@@ -18,24 +18,12 @@ def require_leaves(operator: str, layout: Layout, values: Sequence[Any]) -> None
         raise NotDifferentiableError(nothing_differentiable(operator, layout.structures, zip(layout.slots, values)))
 
 
-def require_markers(operator: str, layout: Layout, *, stores: bool) -> None:
-    """No Each, and each Duplicated must be an argument of an operator that stores gradients."""
-    if layout.holds(EACH):
+def require_no_each(operator: str, layout: Layout) -> None:
+    """Nothing may be marked with Each."""
+    if EACH in layout.node_types():
         raise TypeError(
             f"{operator}: Each(...) marks a leading axis for batched alone. Call batched({operator}, f, backend, "
             f"...), or pass the array itself."
-        )
-    if not layout.holds(DUPLICATED):
-        return
-    if any(node.type is DUPLICATED and node is not place for _, place in layout.places() for node in place.nodes()):
-        raise TypeError(
-            f"{operator}: Duplicated(...) must be an argument itself, not stand inside a tree, a Constant or a "
-            f"keyword argument. Wrap the whole argument, Duplicated(model)."
-        )
-    if not stores:
-        raise TypeError(
-            f"{operator}: Duplicated(...) has room for a gradient, which gradient and value_and_gradient store in it; "
-            f"{operator} has none. Pass the model itself."
         )
 
 

@@ -9,7 +9,7 @@ from ..contract.auto import AutoBackend
 from ..contract.tracing import entry, tracing
 from .dispatch import Kind, operation_of
 from .evaluate import evaluate
-from .writing import run_writing
+from .wrapped import finished, inside
 
 
 @entry
@@ -29,6 +29,8 @@ def run(
     if operation.directions is not None:
         args, directions = operation.arguments(args)
     plan, values, _ = operation.plans.find(args, kwargs)
-    if plan.writes:
-        return run_writing(operation, auto, f, args, kwargs, directions)
-    return evaluate(operation, plan, values, f, directions)
+    if not plan.wrappings:
+        return evaluate(operation, plan, values, f, directions)
+    kind, f, own = inside(plan, kind, f, args)
+    operation = operation_of(kind, auto)
+    return finished(plan, evaluate(operation, *operation.plans.find(own, kwargs)[:2], f, directions), args, kwargs)

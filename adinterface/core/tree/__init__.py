@@ -23,15 +23,14 @@ from ..contract.structures import (
     build_gradient,
     count_leaves,
 )
-from .duplicated import DUPLICATED, Duplicated, store
 from .flattening import Flattening, Signature, flatten, holder_of, is_differentiated, refuse_endless
 from .matching import Matcher, along, apart, rebuild, structure_key
 from .recognition import HANDLERS, handler_of, is_floating_array, is_opaque_type, register_node, register_stand_in, stood_for
 
 __all__ = [
-    "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "DUPLICATED", "Duplicated", "EACH", "Each", "Given",
+    "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "EACH", "Each", "Given",
     "GivenConstant", "HANDLERS", "Holder", "Leaf", "LeafSpec", "Matcher", "Node", "Signature", "Slot", "Flattening",
     "Static", "Structure", "along", "apart", "build_gradient", "count_leaves", "flatten", "handler_of", "holder_of",
     "is_differentiated", "is_floating_array", "is_opaque_type", "rebuild", "refuse_endless", "register_node",
-    "register_stand_in", "stood_for", "store", "structure_key",
+    "register_stand_in", "stood_for", "structure_key",
 ]  # fmt: skip

@@ -1,9 +1,10 @@
 """`adinterface.tree`, what users do with models and gradients: map over leaves, add them up, make vectors and matrices of them.
 
-No operator needs it. May import core.
+No operator needs it. May import core, and `Duplicated`.
 """
 
-from ...core.tree import Constant, Duplicated, Each, register_node
+from ...core.tree import Constant, Each, register_node
+from ...spread.duplicated import Duplicated
 from .algebra import add, axpy, norm, scale, sum_shared, vdot, where, zeros_like
 from .mapping import TreeStructure, leaves, leaves_with_path, map, structure
 from .vectors import as_matrix, cast, from_matrix, ravel, to

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ..contract.errors import ConversionError, NotDifferentiableError, TreeError
-from ..contract.library import PYTHON, Library
-from ..contract.structures import Leaf, Marker, build_gradient
-from .flattening import flatten
-from .matching import along, apart, rebuild
-from .recognition import handler_of, register_marker
+from ..core.contract.errors import ConversionError, NotDifferentiableError, TreeError
+from ..core.contract.library import PYTHON, Library
+from ..core.contract.nodes import Wrapping
+from ..core.contract.structures import Leaf, Marker, build_gradient
+from ..core.tree import along, apart, flatten, handler_of, rebuild
+from ..core.tree.recognition import register_marker
 
 T = TypeVar("T")
 
@@ -71,8 +72,8 @@ class Duplicated(Generic[T]):
             self.gradient = rebuild(structure, iter(values))
 
 
-def store(duplicated: Duplicated[Any], gradient: Any) -> Any:
-    """Write a gradient into the buffers, or add it; returns their contents."""
+def _stored(duplicated: Duplicated[Any], gradient: Any) -> Any:
+    """The contents of the buffers, after a gradient is written into them or added."""
     structure, result = apart(duplicated.gradient)
     try:
         given = along(structure, result, gradient, "the gradient", first="Duplicated")
@@ -127,5 +128,41 @@ def _described(library: Library, x: Any) -> str:
     return f"of shape {library.shape(x)} and dtype {library.dtype(x)} in {library.name}"
 
 
-DUPLICATED = Marker(Duplicated)
+class _Storing(Wrapping):
+    """The call inside gets the models themselves; afterwards each gradient is written into the buffers of its argument."""
+
+    def __init__(self, operator: str):
+        self._operator = operator
+
+    def arguments(self, args: Sequence[Any]) -> Sequence[Any]:
+        buffers = [id(arg) for arg in args if type(arg) is Duplicated]
+        if len(set(buffers)) < len(buffers):
+            raise TypeError(
+                f"{self._operator}: two arguments are one and the same Duplicated, and there is room for one gradient in it. "
+                f"Wrap each on its own."
+            )
+        return [arg.value if type(arg) is Duplicated else arg for arg in args]
+
+    def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        gradients = results if type(results) is tuple else results.gradient
+        entries = tuple([_stored(arg, entry) if type(arg) is Duplicated else entry for arg, entry in zip(args, gradients)])
+        return entries if type(results) is tuple else results._replace(gradient=entries)
+
+
+class _Buffers(Marker):
+    def wrapping(self, operation: Any, layout: Any) -> Wrapping:
+        if any(node.type is self and node is not place for _, place in layout.places() for node in place.nodes()):
+            raise TypeError(
+                f"{operation.name}: Duplicated(...) must be an argument itself, not stand inside a tree, a Constant or a "
+                f"keyword argument. Wrap the whole argument, Duplicated(model)."
+            )
+        if not operation.stores:
+            raise TypeError(
+                f"{operation.name}: Duplicated(...) has room for a gradient, which gradient and value_and_gradient store in "
+                f"it; {operation.name} has none. Pass the model itself."
+            )
+        return _Storing(operation.name)
+
+
+DUPLICATED = _Buffers(Duplicated)
 register_marker(Duplicated, DUPLICATED)

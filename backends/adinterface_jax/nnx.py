@@ -1,0 +1,160 @@
+"""State of Flax NNX modules that f changes: returned from the call as auxiliary results, then written once.
+
+f gets private objects around the engine's values. The state that f leaves in them (statistics, counters of random streams)
+is written into the caller's objects after the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from adinterface.core.contract.errors import ConversionError
+from adinterface.core.contract.nodes import NodeType, Wrapping
+from adinterface.core.contract.structures import Constant
+from adinterface.fit.parameters import apart, check_scalar, handler_of, scalar_and_rest
+
+
+class Stateful(NamedTuple):
+    """One object that f can write to, at one moment."""
+
+    path: str
+    value: Any
+    type: Any
+    children: tuple[Any, ...]
+    data: Any
+    #: The whole content of a writable object, which f may also change inside a container.
+    leaves: list[Any]
+
+
+class Changes(Wrapping):
+    """The call inside returns f's changes with f's value, where the operator can return them."""
+
+    def __init__(self, operation: Any):
+        self._operator: str = operation.title
+        self._output: str = operation.output
+        self._result: Any = operation.result
+        self.kind: Any = operation.following
+
+    def wrap(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        if self.kind is None:
+            return _Unchanging(f, self._operator)
+        return _Changing(f, self._operator) if self._output == "tree" else _ChangingScalar(f, self._operator)
+
+    def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if self.kind is None:
+            return results
+        if self._output == "tree":
+            value, changes = results
+            _write(self._operator, changes, args, kwargs)
+            return value
+        (_, value, changes), gradient = results
+        _write(self._operator, changes, args, kwargs)
+        return gradient if self._result is None else self._result(value, gradient)
+
+
+class _Changing:
+    """f as a function of its value and its changes."""
+
+    def __init__(self, f: Callable[..., Any], operator: str):
+        self.f: Callable[..., Any] = f
+        self.operator: str = operator
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """f's value, and its changes by path."""
+        before = list(stateful(args, kwargs))
+        result = self.f(*args, **kwargs)
+        after = list(stateful(args, kwargs))
+        changes: dict[str, Any] = {}
+        for old, new in zip(before, after):
+            if old.path != new.path or old.data != new.data or len(old.children) != len(new.children):
+                break
+            if old.type.writable(old.value):
+                if new.children[0] is not old.children[0] or [*map(id, new.leaves)] != [*map(id, old.leaves)]:
+                    changes[old.path] = new.children[0]
+                continue
+            for n, (was, now) in enumerate(zip(old.children, new.children)):
+                if was is not now and not isinstance(handler_of(was, scan=False), NodeType):
+                    path = old.path + old.type.paths(old.data, len(old.children))[n]
+                    raise ConversionError(
+                        f"{self.operator}: f changes {path}, which is kept without a variable around it and would be lost. "
+                        f"Keep it in a variable."
+                    )
+        else:
+            if len(before) == len(after):
+                return result, changes
+        raise ConversionError(
+            f"{self.operator}: f changes the structure of {old.path if before else 'an argument'}, its attributes or its "
+            f"variables, not only their values, which would be lost. Make them all before the model is differentiated, and set "
+            f"what is no array outside of f."
+        )
+
+
+class _ChangingScalar(_Changing):
+    """f as a function of the scalar to differentiate, its whole value, and its changes."""
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        result, changes = super().__call__(*args, **kwargs)
+        first = scalar_and_rest(result)[0] if self.operator == "value_and_gradient" else result
+        check_scalar(self.operator, first, result)
+        return first, result, changes
+
+
+class _Unchanging(_Changing):
+    """f for an operator that cannot return f's changes."""
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        result, changes = super().__call__(*args, **kwargs)
+        if changes:
+            path = next(iter(changes))
+            raise ConversionError(
+                f"{self.operator}: f changes {path}, which would be lost. Only gradient and value_and_gradient write what f "
+                f"changes into the objects that were passed, and so does Training; put the model into evaluation mode, or "
+                f"return the state."
+            )
+        return result
+
+
+def _write(operator: str, changes: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Write f's changes into the arguments."""
+    if not changes:
+        return
+    targets = {place.path: place for place in stateful(args, kwargs)}
+    counts: dict[int, int] = {}
+    for place in targets.values():
+        counts[id(place.value)] = counts.get(id(place.value), 0) + 1
+    for path in changes:
+        if counts[id(targets[path].value)] > 1:
+            raise ConversionError(
+                f"{operator}: f changes {path}, which is one object with another place of the arguments, so that each would "
+                f"be changed alone. Give each place a variable of its own."
+            )
+    for path, value in changes.items():
+        place = targets[path]
+        place.type.write(place.value, value)
+
+
+def stateful(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Stateful]:
+    """Every object in the arguments that f can write to, in order."""
+    for i, arg in enumerate(args):
+        yield from _stateful(arg, f"args[{i}]")
+    for name, arg in kwargs.items():
+        yield from _stateful(arg, name)
+
+
+def _stateful(value: Any, path: str) -> Iterator[Stateful]:
+    if type(value) is Constant:
+        value = value.value
+    handler = handler_of(value, scan=False)
+    if not isinstance(handler, NodeType) or handler.held:
+        return
+    children, data = handler.flatten(value)
+    children = tuple([child.value if type(child) is Constant else child for child in children])
+    if handler.stateful:
+        leaves = apart(Constant(children[0]))[1] if handler.writable(value) else []  # type: ignore[attr-defined]
+        yield Stateful(path, value, handler, children, data, [leaf.value for leaf in leaves])
+    for child, key in zip(children, handler.paths(data, len(children))):
+        yield from _stateful(child, path + key)
+
+
+__all__ = ["Changes", "stateful"]

@@ -23,8 +23,9 @@ ROUNDING, CAUTION = 3.0, 10.0
 RATIO = 4.0
 #: Slopes that are known no better may agree by chance.
 LOOSE = 1e-2
-#: The shortest and the longest step, in units of the first one; and how many steps are taken at most.
-_SHORTEST, _LONGEST, _MOST = 1e-13, RATIO**10, 36
+#: The shortest and the longest step, in units of the first one; how far f is looked at where it does not change at all; and
+#: how many steps are taken at most.
+_SHORTEST, _LONGEST, _BLIND, _MOST = 1e-13, RATIO**20, RATIO**10, 36
 #: After so many steps a kink is no sharp bend.
 _SURE = 7
 #: Slopes that are equal without an estimate of their error need so much more than rounding.
@@ -166,7 +167,9 @@ def confirmed(
 def _within(found: Evidence, scale: float, typical: float) -> Evidence:
     """The same without the steps that are longer than so."""
     near = [look for look in found.looks if look.step <= scale]
-    return found if len(near) < 3 or len(near) == len(found.looks) else weigh(near, typical)
+    if len(near) < 3 or len(near) == len(found.looks):
+        return found
+    return replace(weigh(near, typical), looks=found.looks)  # f may change farther off
 
 
 def settle(look: Callable[[float], Look], first: float, rtol: float, typical: float = 0.0) -> Evidence:
@@ -194,7 +197,8 @@ def _next(looks: Sequence[Look], known: Evidence, first: float) -> float | None:
     What longer steps take for noise may be f in a smaller scale, so that shorter steps follow as far as rounding lets them.
     """
     longest, shortest = looks[0], looks[-1]
-    if known.noisy and known.farthest and math.isfinite(longest.central) and longest.step < _LONGEST * first:
+    most = first * (_BLIND if longest.blind else _LONGEST)
+    if known.noisy and known.farthest and math.isfinite(longest.central) and longest.step < most:
         return longest.step * RATIO
     if not RATIO * shortest.noise >= known.error and shortest.step > _SHORTEST * first:
         return shortest.step / RATIO

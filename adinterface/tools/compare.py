@@ -67,7 +67,7 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
     the first call and the median of later ones (at least one, for about 0.2 s); evaluations of f in the first call; peak
     memory of a call. Each backend is called three times or more, so f should be pure. A backend's error is
     part of the report. Where `gradient` or `value_and_gradient` differ at a kink of f, the report says so. A difference that
-    rounding explains is undecided: the results change as much if the arguments are a few roundings off.
+    rounding explains is undecided: the results change as much if the arguments, and what f captures, are a few roundings off.
 
     Peak memory is measured by `tracemalloc`: the allocations of Python and of NumPy, but not those of an engine's own C++ heap
     or on an accelerator.
@@ -191,12 +191,13 @@ class _Call:
         return result, numbers
 
     def roundings(self, f: Callable[..., Any], measured: Measured) -> dict[str, float]:
-        """How much each leaf of a result changes if the arguments are a few roundings off."""
+        """How much each leaf of a result changes if the arguments, and what f captures, are a few roundings off."""
         random, found = np.random.default_rng(0), dict.fromkeys(measured.leaves, 0.0)
         with suppress(Exception), warnings.catch_warnings():  # f may refuse other points; then the difference stays
             warnings.simplefilter("ignore")  # they were shown
             for _ in range(4):
-                _, numbers = self.numbers(f, measured.backend, tuple([nearby(arg, random) for arg in self.args]))
+                other, args, kwargs = (nearby(each, random) for each in (f, self.args, self.kwargs))
+                _, numbers = replace(self, kwargs=kwargs).numbers(other, measured.backend, args)
                 for path, array in numbers.items():
                     found[path] = max(found[path], largest_of(distances(widened(array), measured.leaves[path])))
         return found

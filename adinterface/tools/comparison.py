@@ -20,8 +20,8 @@ from .verdict import Verdict
 #: Where a backend may differ, since f has a kink there.
 Kinks = AbstractSet[tuple[AutoBackend, str]]
 _UNDECIDED = (
-    "undecided: results change as much if the arguments are a few roundings off. Compare at another point, or in float64; "
-    "check_gradient tells which gradient is right."
+    "undecided: results change as much if the arguments, and what f captures, are a few roundings off. Compare at another "
+    "point, or in float64; check_gradient tells which gradient is right."
 )
 
 

@@ -20,7 +20,7 @@ class LeafDifference:
     scale: the largest number of the reference's leaf.
     kink: f has a kink here (its slopes ahead and behind differ), and both answers lie between these slopes.
     note: why the leaf cannot be compared, if so (it is missing, or has another shape); the difference is then infinite.
-    rounding: how much the leaf changes if the arguments are a few roundings off; known where results differ.
+    rounding: how much the leaf changes if what f is given or captures is a few roundings off; known where results differ.
     """
 
     path: str
@@ -62,7 +62,7 @@ class Measured:
     peak_bytes: the most memory that was allocated at once during a call, as far as `tracemalloc` sees it.
     differences: for each leaf, against the reference.
     estimated: the largest error, relative to its leaf, that the engine estimates; None where it estimates none.
-    roundings: how much each leaf changes if the arguments are a few roundings off; empty unless results differ.
+    roundings: how much each leaf changes if what f is given or captures is a few roundings off; empty unless results differ.
     """
 
     backend: AutoBackend

@@ -91,14 +91,14 @@ class Probe:
             return look_at(values, step, slope, self.epsilon * max(map(abs, values)))
 
     def in_double_precision(self) -> Probe | None:
-        """The same with all arrays in double precision, if f computes the same with them; None if not, or if they are."""
+        """The same with all arrays in double precision, those that f captures included; None if f computes something else."""
         if self.epsilon < 1e-10 or not np.isfinite(self.value):
             return None
         native = first_order(self.auto).library is not None  # then the backend converts, in its own precision scope
         with suppress(Exception), warnings.catch_warnings():  # whatever keeps f from it, the given precision remains
             warnings.simplefilter("ignore")
             args, kwargs = (in_double_precision(tree, as_numpy=native) for tree in (self.args, self.kwargs))
-            wide = Probe(self.f, self.auto, args, kwargs)
+            wide = Probe(in_double_precision(self.f), self.auto, args, kwargs)
             same = abs(wide.value - self.value) <= self.epsilon**0.5 * abs(self.value)
             if wide.epsilon < 1e-10 and wide.paths == self.paths and same:
                 return wide

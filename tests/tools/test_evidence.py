@@ -72,9 +72,20 @@ def test_in_half_precision_large_errors_are_seen(dtype, factor):
     assert check_gradient(lambda x: torch.sin(Scaled.apply(x)).sum(), AutoTorch(), x).verdict == "wrong"
 
 
-def test_what_f_cannot_compute_in_double_precision_is_undecided_in_half():
+def test_what_f_captures_is_in_double_precision_too():
     captured = torch.tensor([0.3, 1.2, -0.7], dtype=torch.float16)
-    check = check_gradient(lambda x: (torch.sin(x) @ captured) * 1e-3 + 1.0, AutoTorch(), captured)
+    f = lambda x, weight=1e-3: (torch.sin(x) @ captured) * weight + 1.0
+    assert check_gradient(f, AutoTorch(), captured).verdict == "right"
+    model = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+    check = check_gradient(lambda x: model(x).sum() * 1e-3 + 1.0, AutoTorch(), captured.float())
+    assert check.verdict == "right"
+    assert check.digits >= 5
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+
+
+def test_what_f_cannot_compute_in_double_precision_is_undecided_in_half():
+    x = torch.tensor([0.3, 1.2, -0.7], dtype=torch.float16)
+    check = check_gradient(lambda x: (torch.sin(x.half()) @ x.half()) * 1e-3 + 1.0, AutoTorch(), x)
     assert check.verdict == "undecided"
     assert not check
     first = str(check).splitlines()[0]

@@ -24,7 +24,7 @@ from ..core.operators import gradient as operators
 from .evidence import CAUTION, LOOSE, Evidence, Look, Outcome, between, chosen, confirmed
 from .leaves import named_leaves, nearby
 from .numbers import Array, largest_of, widened
-from .probe import Direction, Probe, inner
+from .probe import Direction, Probe, counted, inner
 from .verdict import Verdict
 
 Status = Literal["right", "wrong", "kink", "undecided"]
@@ -204,24 +204,16 @@ def check_gradient(
     require_function("check_gradient", f)
     if directions < 1:
         raise ValueError(f"check_gradient: directions must be at least 1, not {directions}.")
-    evaluations = 0
-
-    @functools.wraps(f)
-    def counted(*inner: Any, **keywords: Any) -> Any:
-        nonlocal evaluations
-        evaluations += 1
-        return f(*inner, **keywords)
-
-    claimed = (
-        functools.partial(operators.gradient, counted, backend) if gradient is None else functools.partial(_given, gradient)
-    )
+    counting = counted(f)
+    own = functools.partial(operators.gradient, counting, backend)
+    claimed = own if gradient is None else functools.partial(_given, gradient)
     with recording() as record:
         result = claimed(*args, **kwargs)
     estimated = {leaf.leaf: leaf.relative for accuracy in record.accuracies for leaf in accuracy.leaves}
-    probe = Probe(counted, backend, args, kwargs)
+    probe = Probe(counting, backend, args, kwargs)
     whole, leaves = _Search(probe, claimed, _by_path(result), seed, rtol, estimated).run(directions)
     sizes = [point.size for point in probe.points]
-    return GradientCheck(backend, tuple(whole), tuple(leaves), len(sizes), sum(sizes), evaluations, seed)
+    return GradientCheck(backend, tuple(whole), tuple(leaves), len(sizes), sum(sizes), counting.calls, seed)
 
 
 def _given(gradient: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, ...]:

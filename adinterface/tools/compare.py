@@ -12,8 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from ..core.contract.auto import AutoBackend, AutoFiniteDifferences, SecondOrder
-from ..core.contract.errors import BackendError
+from ..core.contract.auto import AutoBackend, SecondOrder
 from ..core.contract.library import NUMPY, PYTHON, epsilon, kind
 from ..core.contract.record import recording
 from ..core.contract.registry import find
@@ -21,13 +20,13 @@ from ..core.operators.dispatch import require_call
 from ..core.operators.operation import Operation
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
-from .comparison import Comparison, Kinks, takes_differences, with_reference
+from .comparison import Comparison, takes_differences, with_reference
 from .evidence import between, settle
 from .facts import arguments_of, operation_of_name, parts_of
 from .leaves import named_leaves, nearby, taken_apart
-from .measured import LeafDifference, Measured, label
+from .measured import LeafDifference, Measured, listed
 from .numbers import Array, distances, largest_of, widened
-from .probe import Probe, inner
+from .probe import Probe, counted, inner
 
 #: Later calls are repeated until they have taken this long, at least once and at most so many times.
 _SECONDS, _MOST_CALLS = 0.2, 20
@@ -93,8 +92,7 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
         return report
     report = with_reference(report, reference)
     compared = next(f for backend, f in functions if backend == reference.backend)
-    report, kinks = _kinks(operation, report, compared, args, kwargs)
-    report = with_reference(report, report[reference.backend], kinks) if kinks else report
+    report = _with_kinks(operation, report, compared, args, kwargs)
     differ = {reference.backend, *[m.backend for m, difference, _ in report.disagreements() if not difference.note]}
     if len(differ) == 1 or report.note:
         return report
@@ -102,39 +100,24 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
         replace(m, roundings=call.roundings(f, m)) if backend in differ else m
         for m, (backend, f) in zip(report.backends, functions)
     ]
-    report = replace(report, backends=tuple(known))
-    return with_reference(report, report[reference.backend], kinks)
+    return replace(report, backends=tuple(known)).against(reference.backend)
 
 
 def _functions(
     operator: Callable[..., Any], f: Any, args: tuple[Any, ...]
 ) -> tuple[list[tuple[AutoBackend, Callable[..., Any]]], tuple[Any, ...]]:
     """Each backend with its function; and the arguments."""
+    words = "compare(operator, f, backends, *args)"
     if isinstance(f, Mapping):
         require_call("compare(operator, {backend: f}, *args)", operator, next(iter(f.values()), f))
-        return [(backend, f[backend]) for backend in _checked(f)], args
+        return [(backend, f[backend]) for backend in listed(words, f)], args
     if isinstance(f, list) and all(map(callable, f)):
         raise TypeError(
-            "compare(operator, f, backends, *args): f is a list. To compare several functions, write a dict with the backend "
+            f"{words}: f is a list. To compare several functions, write a dict with the backend "
             "of each: compare(operator, {backend: f, other: g}, *args)."
         )
-    require_call("compare(operator, f, backends, *args)", operator, f)
-    return [(backend, f) for backend in _checked(args[0] if args else None)], args[1:]
-
-
-def _checked(backends: Any) -> list[AutoBackend]:
-    if isinstance(backends, AutoBackend):
-        raise BackendError(f"compare(operator, f, backends, *args): backends must be a list; write [{label(backends)}].")
-    chosen = list(backends) if isinstance(backends, Iterable) and not isinstance(backends, str) else []
-    if not chosen:
-        raise BackendError(
-            "compare(operator, f, backends, *args): backends must be a list of backend values, such as "
-            f"[{AutoFiniteDifferences.__name__}()]."
-        )
-    for backend in chosen:
-        if not isinstance(backend, AutoBackend):
-            find(backend)  # raises, and says what to write
-    return chosen
+    require_call(words, operator, f)
+    return [(backend, f) for backend in listed(words, args[0] if args else None)], args[1:]
 
 
 @dataclass(frozen=True)
@@ -148,23 +131,17 @@ class _Call:
     kwargs: dict[str, Any]
 
     def measured(self, f: Callable[..., Any], backend: AutoBackend) -> Measured:
-        evaluations = 0
-
-        @functools.wraps(f)
-        def counted(*inner: Any, **keywords: Any) -> Any:
-            nonlocal evaluations
-            evaluations += 1
-            return f(*inner, **keywords)
+        counting = counted(f)
 
         def call() -> tuple[Any, dict[str, Array], float]:
             start = time.perf_counter()
-            return *self.numbers(counted, backend, self.args), time.perf_counter() - start
+            return *self.numbers(counting, backend, self.args), time.perf_counter() - start
 
         try:
             for part in (backend.outer, backend.inner) if isinstance(backend, SecondOrder) else (backend,):
                 find(part)  # so that importing the engine is not part of the first call
             result, numbers, first = call()
-            first_evaluations = evaluations
+            evaluations = counting.calls
             leaves = {path: widened(array) for path, array in numbers.items()}
             later = [call()[2]]
             while sum(later) < _SECONDS and len(later) < _MOST_CALLS:
@@ -175,7 +152,7 @@ class _Call:
         except Exception as error:
             return Measured(backend, error=error)
         median = float(np.median(later))
-        return Measured(backend, result, None, leaves, first, median, first_evaluations, peak, estimated=estimated)
+        return Measured(backend, result, None, leaves, first, median, evaluations, peak, estimated=estimated)
 
     def numbers(self, f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...]) -> tuple[Any, dict[str, Array]]:
         """A result, and its numbers by path, such as `gradient[0]['w']`; a map is applied once, in a random direction."""
@@ -260,30 +237,33 @@ def _without_maps(result: Any) -> Any:
 # Kinks ---------------------------------------------------------------------------------------------------------------
 
 
-def _kinks(
+def _with_kinks(
     operation: type[Operation] | None, report: Comparison, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Comparison, Kinks]:
-    """Where backends differ only because f has a kink here; and the report, which says if f does not repeat its value."""
+) -> Comparison:
+    """The report that knows where backends differ only because f has a kink here; or that f does not repeat its value."""
     reference = report.reference
     if operation is None or operation.order == 2 or parts_of(operation).get("gradient") != "arguments" or reference is None:
-        return report, set()
+        return report
     suspects = [(m, d.path, most) for m, d, most in report.disagreements() if not d.note and d.path.startswith("gradient")]
     if not suspects:
-        return report, set()
+        return report
     paths = list(dict.fromkeys(path for _, path, _ in suspects))[:_EXAMINED]
     try:
         probe = Probe(f, reference.backend, args, kwargs)
         again = probe.at({})
         if again != probe.value:
             note = f"f gives {probe.value:.17g} and then {again:.17g} at the same point: fix its random numbers to compare it"
-            return replace(report, note=note), set()
-        return report, {
+            return replace(report, note=note)
+        wrong = {
             (m.backend, path)
             for m, path, allowed in suspects
-            if path in paths and _at_kink(probe, path, m.leaves[path], reference.leaves[path], allowed)
+            if path not in paths or not _at_kink(probe, path, m.leaves[path], reference.leaves[path], allowed)
         }
     except Exception:  # f may refuse other points; then the difference stays in the report
-        return report, set()
+        return report
+    kinked = {path for m, path, _ in suspects if (m.backend, path) not in wrong}
+    known = [replace(m, kinks=frozenset(path for path in kinked if (m.backend, path) not in wrong)) for m in report.backends]
+    return replace(report, backends=tuple(known)).against(reference.backend)
 
 
 def _at_kink(probe: Probe, path: str, mine: Array, other: Array, allowed: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -103,6 +104,19 @@ class Probe:
             if wide.epsilon < 1e-10 and wide.paths == self.paths and same:
                 return wide
         return None
+
+
+def counted(f: Callable[..., Any]) -> Any:
+    """f, which counts its calls in its attribute `calls`."""
+
+    @functools.wraps(f)
+    def counting(*args: Any, **kwargs: Any) -> Any:
+        result.calls += 1
+        return f(*args, **kwargs)
+
+    result: Any = counting
+    result.calls = 0
+    return result
 
 
 def inner(a: Array, b: Array) -> float:

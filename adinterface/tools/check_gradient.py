@@ -21,7 +21,7 @@ from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
 from ..core.operators import gradient as operators
-from .evidence import CAUTION, LOOSE, Evidence, Look, Outcome, between, chosen, confirmed
+from .evidence import CAUTION, Evidence, Look, Outcome, between, chosen, confirmed
 from .leaves import named_leaves, nearby
 from .numbers import Array, largest_of, widened
 from .probe import Direction, Probe, counted, inner
@@ -36,6 +36,10 @@ ENTRIES = 8
 #: The slopes of a leaf whose part is small need not be known better than so.
 WEAK = 0.05
 _EVERYTHING = "all leaves together"
+#: What is named where f has no value that could be checked.
+VALUE = "the value of f"
+#: Slopes that are known no better may agree by chance.
+LOOSE = 1e-2
 
 
 # Results -------------------------------------------------------------------------------------------------------------
@@ -204,6 +208,20 @@ def check_gradient(
     require_function("check_gradient", f)
     if directions < 1:
         raise ValueError(f"check_gradient: directions must be at least 1, not {directions}.")
+    return checked(f, backend, gradient, args, kwargs, seed, directions, rtol)
+
+
+def checked(
+    f: Callable[..., Any],
+    backend: AutoBackend,
+    gradient: Callable[..., Any] | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    seed: int = 0,
+    directions: int = 3,
+    rtol: float | None = None,
+) -> GradientCheck:
+    """`check_gradient` for an f with any keywords."""
     counting = counted(f)
     own = functools.partial(operators.gradient, counting, backend)
     claimed = own if gradient is None else functools.partial(_given, gradient)
@@ -291,7 +309,7 @@ class _Search:
             )
         else:
             note = f"f is {again} at this point. Choose a point where it is finite."
-        return LeafCheck("the value of f", "undecided", math.nan, math.nan, note=note)
+        return LeafCheck(VALUE, "undecided", math.nan, math.nan, note=note)
 
     def _blame(self, group: list[int]) -> Iterator[LeafCheck]:
         """Search for the leaves that disagree: one by one if they are few, else by halving."""

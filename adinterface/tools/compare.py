@@ -20,18 +20,16 @@ from ..core.operators.dispatch import require_call
 from ..core.operators.operation import Operation
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
+from .check_gradient import VALUE, GradientCheck, checked
 from .comparison import Comparison, takes_differences, with_reference
-from .evidence import between, settle
 from .facts import arguments_of, operation_of_name, parts_of
 from .leaves import named_leaves, nearby, taken_apart
 from .measured import LeafDifference, Measured, listed
 from .numbers import Array, distances, largest_of, widened
-from .probe import Probe, counted, inner
+from .probe import counted
 
 #: Later calls are repeated until they have taken this long, at least once and at most so many times.
 _SECONDS, _MOST_CALLS = 0.2, 20
-#: How many leaves are examined for a kink, and how many numbers of each: the worst, and as many others.
-_EXAMINED = 8
 
 
 # Measuring -----------------------------------------------------------------------------------------------------------
@@ -91,8 +89,7 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
     if reference is None:
         return report
     report = with_reference(report, reference)
-    compared = next(f for backend, f in functions if backend == reference.backend)
-    report = _with_kinks(operation, report, compared, args, kwargs)
+    report = _with_kinks(call, report, dict(functions))
     differ = {reference.backend, *[m.backend for m, difference, _ in report.disagreements() if not difference.note]}
     if len(differ) == 1 or report.note:
         return report
@@ -237,54 +234,35 @@ def _without_maps(result: Any) -> Any:
 # Kinks ---------------------------------------------------------------------------------------------------------------
 
 
-def _with_kinks(
-    operation: type[Operation] | None, report: Comparison, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Comparison:
+def _with_kinks(call: _Call, report: Comparison, functions: Mapping[AutoBackend, Callable[..., Any]]) -> Comparison:
     """The report that knows where backends differ only because f has a kink here; or that f does not repeat its value."""
-    reference = report.reference
+    reference, operation = report.reference, call.operation
     if operation is None or operation.order == 2 or parts_of(operation).get("gradient") != "arguments" or reference is None:
         return report
-    suspects = [(m, d.path, most) for m, d, most in report.disagreements() if not d.note and d.path.startswith("gradient")]
+    suspects = [(m.backend, d.path) for m, d, _ in report.disagreements() if not d.note and d.path.startswith("gradient")]
     if not suspects:
         return report
-    paths = list(dict.fromkeys(path for _, path, _ in suspects))[:_EXAMINED]
+    f, checks = functions[reference.backend], dict[AutoBackend, GradientCheck]()
     try:
-        probe = Probe(f, reference.backend, args, kwargs)
-        again = probe.at({})
-        if again != probe.value:
-            note = f"f gives {probe.value:.17g} and then {again:.17g} at the same point: fix its random numbers to compare it"
-            return replace(report, note=note)
-        wrong = {
-            (m.backend, path)
-            for m, path, allowed in suspects
-            if path not in paths or not _at_kink(probe, path, m.leaves[path], reference.leaves[path], allowed)
-        }
+        for backend in {reference.backend, *[backend for backend, _ in suspects]}:
+            own = functools.partial(call.operator, functions[backend], backend)
+            checks[backend] = checked(f, reference.backend, own, call.args, call.kwargs)
     except Exception:  # f may refuse other points; then the difference stays in the report
         return report
-    kinked = {path for m, path, _ in suspects if (m.backend, path) not in wrong}
-    known = [replace(m, kinks=frozenset(path for path in kinked if (m.backend, path) not in wrong)) for m in report.backends]
+    first = checks[reference.backend]
+    if first.whole and first.whole[0].path == VALUE:
+        return replace(report, note=first.whole[0].note)
+
+    def said(m: Measured, path: str) -> set[str]:
+        """Of a leaf, or of one number in it."""
+        own = path.replace("gradient", "args", 1)
+        return {leaf.status for leaf in checks.get(m.backend, first).leaves if own in (leaf.path, leaf.path.rpartition("[")[0])}
+
+    kinked = {path for _, path in suspects if any("kink" in said(m, path) for m in report.backends)}
+    known = [
+        replace(m, kinks=frozenset({path for path in kinked if said(m, path) <= {"right", "kink"}})) for m in report.backends
+    ]
     return replace(report, backends=tuple(known)).against(reference.backend)
-
-
-def _at_kink(probe: Probe, path: str, mine: Array, other: Array, allowed: float) -> bool:
-    """Whether f has a kink in each number in which two gradients differ, and each is one that engines give there.
-
-    Some of the numbers are looked at: those that differ most, and others.
-    """
-    n = probe.paths.index(path.replace("gradient", "args", 1))
-    apart = distances(mine, other).ravel()
-    wrong = np.flatnonzero(~(apart <= allowed))
-    random = np.random.default_rng(0)
-    most = wrong[np.argsort(-apart[wrong])][:_EXAMINED]
-    for place in {*most.tolist(), *random.permutation(wrong)[:_EXAMINED].tolist()}:
-        unit = np.zeros(apart.size, mine.dtype)
-        unit[place] = 1.0
-        direction = {n: unit.reshape(mine.shape)}
-        scale = float(abs(probe.points[n].ravel()[place])) or 1.0
-        kink = settle(functools.partial(probe.look, direction, gradients={n: other}), scale * 1e-3, 0.0).kink
-        if kink is None or not (between(kink, kink.slope) and between(kink, inner(mine, direction[n]))):
-            return False
-    return True
 
 
 __all__ = ["Comparison", "LeafDifference", "Measured", "compare"]

@@ -21,8 +21,6 @@ Outcome = Literal["right", "wrong", "undecided"]
 ROUNDING, CAUTION = 3.0, 10.0
 #: Each step is so many times the next one. Extrapolation removes the error in the square of the step.
 RATIO = 4.0
-#: Slopes that are known no better may agree by chance.
-LOOSE = 1e-2
 #: The shortest and the longest step, in units of the first one; how far f is looked at where it does not change at all; and
 #: how many steps are taken at most.
 _SHORTEST, _LONGEST, _BLIND, _MOST = 1e-13, RATIO**20, RATIO**10, 36
@@ -124,11 +122,6 @@ class Evidence:
             and self.apart <= CAUTION * found.error <= CAUTION * limit * largest
         )
         return ("right", replace(found, size=largest)) if outcome == "undecided" and null else (outcome, found)
-
-    @property
-    def loose(self) -> bool:
-        """Whether slopes are known no better than to some per cent: where their parts cancel they may agree by chance."""
-        return self.apart + self.error > LOOSE * max(abs(self.gradient), abs(self.differences))
 
     @property
     def independent(self) -> bool:

@@ -243,13 +243,14 @@ def _with_kinks(call: _Call, report: Comparison, functions: Mapping[AutoBackend,
     if not suspects:
         return report
     f, checks = functions[reference.backend], dict[AutoBackend, GradientCheck]()
-    try:
-        for backend in {reference.backend, *[backend for backend, _ in suspects]}:
+    with suppress(Exception), warnings.catch_warnings():  # f may refuse other points; then the difference stays
+        warnings.simplefilter("ignore")  # they were shown
+        for backend in dict.fromkeys([reference.backend, *[backend for backend, _ in suspects]]):
             own = functools.partial(call.operator, functions[backend], backend)
             checks[backend] = checked(f, reference.backend, own, call.args, call.kwargs)
-    except Exception:  # f may refuse other points; then the difference stays in the report
+    first = checks.get(reference.backend)
+    if first is None or not checks.keys() >= {backend for backend, _ in suspects}:
         return report
-    first = checks[reference.backend]
     if first.whole and first.whole[0].path == VALUE:
         return replace(report, note=first.whole[0].note)
 
@@ -260,7 +261,7 @@ def _with_kinks(call: _Call, report: Comparison, functions: Mapping[AutoBackend,
 
     kinked = {path for _, path in suspects if any("kink" in said(m, path) for m in report.backends)}
     known = [
-        replace(m, kinks=frozenset({path for path in kinked if said(m, path) <= {"right", "kink"}})) for m in report.backends
+        replace(m, kinks=frozenset([path for path in kinked if said(m, path) <= {"right", "kink"}])) for m in report.backends
     ]
     return replace(report, backends=tuple(known)).against(reference.backend)
 

@@ -286,7 +286,7 @@ def test_the_verdict_of_what_agrees_and_of_an_f_that_draws():
     random = np.random.default_rng(0)
     report = compare(gradient, lambda x: x * random.random(), [AutoTorch(), AutoAutograd()], 2.0)
     assert report.verdict == "undecided"
-    assert "fix its random numbers" in report.advice
+    assert "Fix its random numbers" in report.advice
 
 
 def test_what_cannot_be_compared_says_why():

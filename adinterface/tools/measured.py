@@ -20,7 +20,7 @@ class LeafDifference:
 
     absolute: the largest difference of two numbers.
     scale: the largest number of the reference's leaf.
-    kink: f has a kink here (its slopes ahead and behind differ), and both answers lie between these slopes.
+    kink: f has a kink here (its slopes ahead and behind differ), and each answer is one of them or their mean.
     note: why the leaf cannot be compared, if so (it is missing, or has another shape); the difference is then infinite.
     rounding: how much the leaf changes if what f is given or captures is a few roundings off; known where results differ.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,12 +17,12 @@ from ..core.contract.registry import auto_class, backend_class, find, is_install
 from ..core.operators.gradient import gradient
 from ..core.operators.hessian import hvp
 from ..core.operators.pullback import pullback, pushforward
-from ..core.tree import Constant, Leaf, build_gradient, flatten
+from ..core.tree import Leaf, build_gradient, flatten
 from ..rules.derived.engine import has_derivative, marked
 from ..rules.rule import Rule
 from .check_gradient import check_gradient
 from .evidence import Outcome, decide
-from .leaves import in_double_precision, named_leaves, nearby, with_other_arrays
+from .leaves import named_leaves, nearby, with_other_arrays
 from .numbers import Array, largest_of, widened
 from .probe import inner
 from .verdict import Verdict
@@ -131,27 +130,30 @@ class _Check:
         self.rtol = self.epsilon**0.5
 
     def findings(self) -> Iterator[RuleFinding]:
-        before = _numbers(self.args)
+        before, first = _numbers(self.args), list[RuleFinding]()
         try:
-            yield from self._first_order()
+            for finding in self._first_order():
+                first.append(finding)
+                yield finding
         except RuleError as error:
             aspect: Aspect = "pushforward" if "its pushforward" in str(error) else "pullback"
             yield RuleFinding(aspect, "", str(error))
             return
         if not _same(before, _numbers(self.args)):
             yield RuleFinding("again", "", "the rule wrote into its own argument. Write into a copy.")
-        yield from self._single_precision()
+        if not first:
+            yield from self._single_precision()
         yield from self._second_order()
 
     # the pieces of it
 
     def _first_order(self) -> Iterator[RuleFinding]:
         (v, v2), (w, w2) = self._directions(self.args, scaled=True), self._directions(self.value)
-        # What the functions below capture is also there in double precision, where the primal can be.
         primal, args, words, seed = self.definition.f, self.args, self.keywords, _like(self.value, w)
         _, back = pullback(self.f, self.auto, *self.given, **words)
         cotangents = _numbers(back(seed))
         names = [self.definition.path(i) for i in range(len(args))]
+        # What the functions below capture is in double precision, too, where the primal can be.
         product = lambda *args: _product(w, primal(*args, **words))
         yield from self._slopes("pullback", names, product, self.given, lambda *args: self._back(args, seed))
         if not _same(cotangents, _numbers(back(seed))):
@@ -162,7 +164,8 @@ class _Check:
             if not self._equal(_combined(cotangents, other), both, back_errors):
                 yield RuleFinding("linear", "", "the pullback is not linear in the cotangent.")
         pushed = self._push(args, v)
-        for n, (path, part) in enumerate(zip(self._paths(self.value, "value"), pushed)):
+        paths = [path for path, leaf in named_leaves(self.value, "value") if leaf.differentiated]
+        for n, (path, part) in enumerate(zip(paths, pushed)):
             signs = part / np.where(part == 0, 1.0, np.abs(part))
             one = [np.where(part == 0, x, np.abs(x) * signs) if k == n else 0 * x for k, x in enumerate(w)]
             yield from self._slopes(
@@ -202,27 +205,16 @@ class _Check:
                 yield RuleFinding(aspect, where, problem)
 
     def _single_precision(self) -> Iterator[RuleFinding]:
-        single, words = (with_other_arrays(tree, _as_single) for tree in (self.given, self.keywords))
-        value = self.definition.f(*[arg.value if type(arg) is Constant else arg for arg in single], **words)
-        dtypes = {leaf.library.dtype(leaf.value) for leaf in _leaves((value, single))} - {"float", "complex"}
-        if not dtypes <= {"float32", "complex64"} or not dtypes:
-            return
-        w = _like(value, self._directions(value)[0])
-        try:
-            cotangents = _numbers(self._back(single, w, words))
-            self._push(single, self._directions(single)[0], words)
-        except RuleError as error:
-            yield RuleFinding("float32", "", str(error))
-            return
-        if self.epsilon > 1e-10:
-            return  # what was checked before
-        exact = _numbers(self._back(*in_double_precision((single, w, words))))
-        errors = self._rounding(cotangents, lambda args: self._back(args, w, words), single)
-        for path, one, other, rounding in zip(self._paths(self.args), cotangents, exact, errors):
-            apart, size = largest_of(one - other), max(largest_of(one), largest_of(other))
-            if math.isfinite(apart) and decide(apart, largest_of(rounding), size, epsilon("float32") ** 0.5) == "wrong":
-                problem = f"in single precision its cotangent differs by {apart:.3g} from that in double precision, {size:.3g}."
-                yield RuleFinding("float32", path, problem)
+        """The same check with arrays in single precision, if that is another one."""
+        single, words = (with_other_arrays(tree, _as_single) for tree in (self.args, self.keywords))
+        check = _Check(self.f, self.auto, single, words, self.seed)
+        dtypes = {leaf.library.dtype(leaf.value) for leaf in _leaves((check.value, single))} - {"float", "complex"}
+        if dtypes and dtypes <= {"float32", "complex64"} and self.epsilon < 1e-10:
+            try:
+                wrong = [finding for finding in check._first_order() if finding.outcome == "wrong"]
+            except RuleError as error:
+                wrong = [RuleFinding("float32", "", str(error))]
+            yield from [replace(finding, aspect="float32") for finding in wrong]
 
     def _second_order(self) -> Iterator[RuleFinding]:
         if any(np.iscomplexobj(number) for number in _numbers((self.args, self.value))):
@@ -253,14 +245,13 @@ class _Check:
 
     # evaluations
 
-    def _back(self, args: tuple[Any, ...], w: Any, words: dict[str, Any] | None = None) -> Any:
-        return pullback(self.f, self.auto, *args, **(self.keywords if words is None else words))[1](w)
+    def _back(self, args: tuple[Any, ...], w: Any) -> Any:
+        return pullback(self.f, self.auto, *args, **self.keywords)[1](w)
 
-    def _push(self, args: tuple[Any, ...], v: Sequence[Array], words: dict[str, Any] | None = None) -> list[Array]:
+    def _push(self, args: tuple[Any, ...], v: Sequence[Array]) -> list[Array]:
         auto = replace(self.auto, mode="forward") if hasattr(self.auto, "mode") else self.auto  # type: ignore[call-arg]
         moved = tuple([t if has_derivative(arg) else None for t, arg in zip(_like(args, v), args)])
-        words = self.keywords if words is None else words
-        return _numbers(pushforward(self.f, auto, marked(args), moved, **words).tangent)
+        return _numbers(pushforward(self.f, auto, marked(args), moved, **self.keywords).tangent)
 
     def _rounding(self, numbers: list[Array], compute: Callable[[Any], Any], args: Any) -> list[Array]:
         """How much each array changes if the arguments are a few roundings off."""
@@ -289,10 +280,6 @@ class _Check:
             decide(largest_of(x - y), 3 * largest_of(error), largest_of(x), self.rtol) != "wrong"
             for x, y, error in zip(wanted, got, errors)
         )
-
-    def _paths(self, tree: Any, root: str | None = None) -> list[str]:
-        roots = [(tree, root)] if root else [(arg, self.definition.path(i)) for i, arg in enumerate(tree)]
-        return [path for each, start in roots for path, leaf in named_leaves(each, start) if leaf.differentiated]
 
 
 # Trees and their numbers ---------------------------------------------------------------------------------------------

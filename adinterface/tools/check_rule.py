@@ -20,7 +20,7 @@ from ..core.operators.pullback import pullback, pushforward
 from ..core.tree import Leaf, build_gradient, flatten
 from ..rules.derived.engine import has_derivative, marked
 from ..rules.rule import Rule
-from .check_gradient import check_gradient
+from .check_gradient import checked
 from .evidence import Outcome, decide
 from .leaves import named_leaves, nearby, with_other_arrays
 from .numbers import Array, largest_of, widened
@@ -192,7 +192,7 @@ class _Check:
         self, aspect: Aspect, names: Sequence[str], f: Callable[..., Any], args: tuple[Any, ...], gradient: Callable[..., Any]
     ) -> Iterator[RuleFinding]:
         """The derivative of f by a rule against differences of f. names: of the arguments."""
-        check = check_gradient(f, AutoFiniteDifferences(), *args, gradient=gradient, seed=self.seed, rtol=self.rtol)
+        check = checked(f, AutoFiniteDifferences(), gradient, args, {}, self.seed, 1, self.rtol)
         for leaf in (*check.wrong, *check.undecided):
             where = re.sub(r"^args\[(\d+)\]", lambda found: names[int(found[1])], leaf.path)
             what = "the derivative of its derivative's code" if aspect == "second order" else "it"

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..core.contract.ambient import now, within
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.errors import BackendError, RuleError
+from ..core.contract.fixed_values import nothing_fixed
 from ..core.contract.library import NUMPY, PYTHON, Library, epsilon, kind
 from ..core.contract.registry import auto_class, backend_class, find, is_installed, names
 from ..core.operators.gradient import gradient
@@ -238,7 +238,7 @@ class _Check:
             return
 
         def slope(*own: Any) -> Any:
-            with within(now()._replace(hold=None)):  # what the derivative's code ignores is not held fixed
+            with nothing_fixed():  # what the derivative's code ignores is not held fixed
                 return _product(moved, gradient(weighted, auto, own)[0])
 
         yield from self._slopes("second order", names, slope, own, product)

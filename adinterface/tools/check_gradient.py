@@ -21,7 +21,7 @@ from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
 from ..core.operators import gradient as operators
-from .evidence import CAUTION, Evidence, Look, Outcome, between, chosen, confirmed
+from .evidence import CAUTION, Evidence, Look, Outcome, at_kink, confirmed
 from .leaves import named_leaves, nearby
 from .numbers import Array, largest_of, widened
 from .probe import Direction, Probe, counted, inner
@@ -417,14 +417,13 @@ class _Search:
         """One number at a kink; or more, which their own looks must decide."""
         check = replace(check, gradient=kink.slope, differences=kink.central, behind=kink.behind, ahead=kink.ahead)
         sides = f"slopes {kink.behind:.8g} behind and {kink.ahead:.8g} ahead"
-        if not between(kink, kink.slope):
-            return replace(check, status="wrong", tolerance=kink.jump / 2, note=f"f has a kink here, with {sides}")
-        if chosen(kink, kink.slope):
+        said = at_kink(kink, kink.slope)
+        if said == "right":
             return replace(check, status="kink")
-        note = (
-            f"f has a kink here, with {sides}. {kink.slope:.8g} is between them, but no engine's choice. Check near the kink."
-        )
-        return replace(check, status="undecided", note=note)
+        note = f"f has a kink here, with {sides}"
+        if said == "undecided":
+            note += f". {kink.slope:.8g} is between them, but no engine's choice. Check near the kink."
+        return replace(check, status=said, tolerance=kink.jump / 2, note=note)
 
     def _entries(self, n: int, found: LeafCheck, signs: Array) -> LeafCheck:
         """Where a leaf has kinks: the numbers at a kink, one by one, and all others together."""

@@ -12,7 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from ..core.contract.auto import AutoBackend, SecondOrder
+from ..core.contract.auto import AutoBackend
 from ..core.contract.library import NUMPY, PYTHON, epsilon, kind
 from ..core.contract.record import recording
 from ..core.contract.registry import find
@@ -21,7 +21,7 @@ from ..core.operators.operation import Operation
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
 from .check_gradient import VALUE, GradientCheck, checked
-from .comparison import Comparison, takes_differences, with_reference
+from .comparison import Comparison, engines_of, takes_differences, with_reference
 from .facts import arguments_of, operation_of_name, parts_of
 from .leaves import named_leaves, nearby, taken_apart
 from .measured import LeafDifference, Measured, listed
@@ -135,7 +135,7 @@ class _Call:
             return *self.numbers(counting, backend, self.args), time.perf_counter() - start
 
         try:
-            for part in (backend.outer, backend.inner) if isinstance(backend, SecondOrder) else (backend,):
+            for part in engines_of(backend):
                 find(part)  # so that importing the engine is not part of the first call
             result, numbers, first = call()
             evaluations = counting.calls

@@ -164,15 +164,17 @@ def _against(measured: Measured, reference: Measured) -> Iterator[LeafDifference
         yield LeafDifference(path, math.inf, 0.0 if other is None else largest_of(other), note=note)
 
 
+def engines_of(backend: AutoBackend) -> list[AutoBackend]:
+    """The backend, or those of the outer and of the inner derivative."""
+    pair = (backend.outer, backend.inner) if isinstance(backend, SecondOrder) else ()
+    return [each for part in pair for each in engines_of(part)] or [backend]
+
+
 def takes_differences(backend: AutoBackend) -> bool:
     """Whether some of the derivatives of a backend are finite differences."""
-    if isinstance(backend, SecondOrder):
-        return takes_differences(backend.outer) or takes_differences(backend.inner)
-    return isinstance(backend, AutoFiniteDifferences)
+    return any(isinstance(each, AutoFiniteDifferences) for each in engines_of(backend))
 
 
 def known_error(backend: AutoBackend, order: int, eps: float) -> float:
     """How exact a backend says that its derivatives are, relative to the largest number; 0 if they are as exact as f."""
-    if isinstance(backend, SecondOrder):
-        return max(known_error(backend.outer, order, eps), known_error(backend.inner, order, eps))
-    return find(backend).relative_error(order, eps) or 0.0
+    return max([find(each).relative_error(order, eps) or 0.0 for each in engines_of(backend)])

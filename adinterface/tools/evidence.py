@@ -257,14 +257,10 @@ def kink_among(looks: Sequence[Look], count: int = 3) -> Look | None:
     return clear[-1] if stays else None
 
 
-def between(look: Look, slope: float) -> bool:
-    """Whether a slope lies between the one-sided ones of a kink."""
+def at_kink(look: Look, slope: float) -> Outcome:
+    """Right: what engines give at a kink, the slope behind, the one ahead, or their mean. Undecided: another one between."""
+    if any(abs(slope - side) <= 0.02 * look.jump + 2 * look.noise for side in (look.behind, look.ahead, look.central)):
+        return "right"
+    slack = 0.05 * look.jump + 2 * look.noise
     low, high = sorted((look.behind, look.ahead))
-    slack = 0.05 * (high - low) + 2 * look.noise
-    return low - slack <= slope <= high + slack
-
-
-def chosen(look: Look, slope: float) -> bool:
-    """Whether a slope is what engines give at a kink: the slope behind, the one ahead, or their mean."""
-    slack = 0.02 * look.jump + 2 * look.noise
-    return any(abs(slope - side) <= slack for side in (look.behind, look.ahead, look.central))
+    return "undecided" if low - slack <= slope <= high + slack else "wrong"

@@ -403,7 +403,7 @@ class _Search:
         """scale: how long a direction is that moves the numbers as far as they are large."""
         evidence, rtol = self._evidence(direction, scale), self.rtol
         own = lambda: self._own_error(direction)
-        status, found = evidence.judged(rtol, self.limit, own, self._largest() / scale)
+        status, found = evidence.judged(rtol, self.limit, own, self._largest() / scale, self.probe.epsilon)
         tolerance = rtol * found.size + CAUTION * found.error
         check = LeafCheck(path, status, found.gradient, found.differences, found.error, found.size, tolerance)
         if status == "right":

@@ -81,7 +81,7 @@ class Evidence:
 
     gradient, differences: the slope as claimed and as seen. apart: their difference; error: how far it may be off.
     size: of the slopes, and of what is to be expected of them if their parts did not cancel by chance.
-    bend: how much the slope changes nearby. looks: from the longest step to the shortest.
+    bend: how much the slope changes over the first step, at most. looks: from the longest step to the shortest.
     """
 
     gradient: float
@@ -105,10 +105,13 @@ class Evidence:
             return "right"  # f is stationary here, but not nearby
         return known
 
-    def judged(self, rtol: float, limit: float, own: Callable[[], float], largest: float) -> tuple[Outcome, Evidence]:
+    def judged(
+        self, rtol: float, limit: float, own: Callable[[], float], largest: float, epsilon: float
+    ) -> tuple[Outcome, Evidence]:
         """The outcome, and the evidence with the error of the claimed slope itself, if it matters.
 
         own: that error, which takes time. largest: the size of other slopes, if this one is zero but for rounding.
+        epsilon: the precision of f.
         """
         outcome = self.outcome(rtol, limit)
         if outcome == "right" or not math.isfinite(self.gradient):
@@ -116,10 +119,12 @@ class Evidence:
         error = own()
         found = replace(self, error=self.error + error)
         outcome = found.outcome(rtol, limit)
+        hidden = CAUTION * found.error
+        # Zero but for rounding: as the changes nearby show, or as differences do, if they are that exact.
         null = (
-            error > 0
-            and abs(self.gradient) <= CAUTION * error
-            and self.apart <= CAUTION * found.error <= CAUTION * limit * largest
+            abs(self.gradient) <= CAUTION * error
+            and self.apart <= hidden <= CAUTION * limit * largest
+            and (error > 0 or hidden <= epsilon * largest)
         )
         return ("right", replace(found, size=largest)) if outcome == "undecided" and null else (outcome, found)
 
@@ -152,17 +157,17 @@ def confirmed(
     found = settle(look, first, rtol, typical)
     if found.outcome(rtol, limit) != "wrong" or not found.finite:
         return found
-    found, again = (_within(each, scale, typical) for each in (found, settle(look, 0.37 * first, rtol, typical)))
+    found, again = (_within(each, scale, typical, first) for each in (found, settle(look, 0.37 * first, rtol, typical)))
     error = max(found.error, again.error, abs(again.differences - found.differences) / CAUTION)
     return replace(min(found, again, key=lambda each: each.error), error=error)
 
 
-def _within(found: Evidence, scale: float, typical: float) -> Evidence:
+def _within(found: Evidence, scale: float, typical: float, first: float) -> Evidence:
     """The same without the steps that are longer than so."""
     near = [look for look in found.looks if look.step <= scale]
     if len(near) < 3 or len(near) == len(found.looks):
         return found
-    return replace(weigh(near, typical), looks=found.looks)  # f may change farther off
+    return replace(weigh(near, typical, first), looks=found.looks)  # f may change farther off
 
 
 def settle(look: Callable[[float], Look], first: float, rtol: float, typical: float = 0.0) -> Evidence:
@@ -177,7 +182,7 @@ def settle(look: Callable[[float], Look], first: float, rtol: float, typical: fl
     step: float | None = first / RATIO**2
     while step is not None and len(looks) < _MOST:
         looks.insert(0 if step > looks[0].step else len(looks), look(step))
-        known = weigh(looks, typical)
+        known = weigh(looks, typical, first)
         if known.apart <= rtol * known.size and known.error <= 10 * rtol * known.size:
             break
         step = None if kink_among(looks, _SURE) else _next(looks, known, first)
@@ -207,7 +212,7 @@ def _glance(looks: Sequence[Look], typical: float) -> Evidence:
     return Evidence(narrow.slope, differences, abs(apart), narrow.noise, size, wide.jump, tuple(looks))
 
 
-def weigh(looks: Sequence[Look], typical: float = 0.0) -> Evidence:
+def weigh(looks: Sequence[Look], typical: float, first: float) -> Evidence:
     """The best of all windows of three steps, and its error.
 
     The error is how much extrapolation from a shorter step changes; and rounding, as f's values have it, and as shorter steps
@@ -224,7 +229,7 @@ def weigh(looks: Sequence[Look], typical: float = 0.0) -> Evidence:
             error = math.inf if c.jump > 1.5 * b.jump + 8 * c.noise else max(error, c.jump)
         size = max(abs(c.slope), abs(c.central), typical)
         if best is None or error < best.error:
-            found = (abs(apart), error, size, a.jump, tuple(looks))
+            found = (abs(apart), error, size, a.jump * min(1.0, first / a.step), tuple(looks))
             best = Evidence(c.slope, c.slope + apart, *found, 3 * noise >= error, a is finite[0])
     if best is None:
         last = finite[-1] if finite else looks[-1]

@@ -145,6 +145,28 @@ def test_steps_longer_than_the_scale_show_what_is_right_alone(factor, outcome):
     assert confirmed(looks_of(f, factor * -2e-8), 1.0, 2.0**-52, 4e-10, 7e-4).outcome(4e-10, 7e-4) == outcome
 
 
+@pytest.mark.parametrize("factor", [0.0, -1.0, 1.5])
+def test_a_slope_below_the_rounding_of_another_is_not_right_with_a_factor(factor):
+    f = lambda p: 1e3 * torch.sum(p["a"] ** 2) + 1e-16 * torch.sum(p["b"] ** 2)
+    p = {"a": np.array([0.5, -1.0]), "b": np.array([1.0, 0.7])}
+    assert check_gradient(f, AutoTorch(), p)
+    wrong = lambda p: ({"a": 2e3 * p["a"], "b": factor * 2e-16 * p["b"]},)
+    assert check_gradient(f, AutoTorch(), p, gradient=wrong).verdict == "undecided"
+
+
+def test_a_zero_slope_is_right_though_the_gradient_does_not_change_nearby():
+    softmax = lambda x: torch.exp(x) / torch.exp(x).sum()
+    w, b = np.array([0.5, -0.3, 1.1, 0.2]), np.array(0.4)
+    check = check_gradient(
+        lambda w, b: (softmax(w + b) ** 2).sum(),
+        AutoTorch(),
+        w,
+        b,
+        gradient=lambda w, b: (gradient(lambda w: (softmax(w) ** 2).sum(), AutoTorch(), w)[0], 0.0 * b),
+    )
+    assert check, check
+
+
 def test_a_jump_is_no_slope():
     found = settle(looks_of(lambda t: float(t > 0), 0.0), 1e-3, 4e-10)
     assert found.outcome(4e-10, 1e-3) == "undecided"

@@ -21,10 +21,10 @@ from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
 from ..core.operators import gradient as operators
-from .evidence import CAUTION, LOOSE, Evidence, Look, Outcome, between, chosen, confirmed
+from .evidence import CAUTION, Evidence, Look, Outcome, at_kink, confirmed
 from .leaves import named_leaves, nearby
 from .numbers import Array, largest_of, widened
-from .probe import Direction, Probe, inner
+from .probe import Direction, Probe, counted, inner
 from .verdict import Verdict
 
 Status = Literal["right", "wrong", "kink", "undecided"]
@@ -36,6 +36,10 @@ ENTRIES = 8
 #: The slopes of a leaf whose part is small need not be known better than so.
 WEAK = 0.05
 _EVERYTHING = "all leaves together"
+#: What is named where f has no value that could be checked.
+VALUE = "the value of f"
+#: Slopes that are known no better may agree by chance.
+LOOSE = 1e-2
 
 
 # Results -------------------------------------------------------------------------------------------------------------
@@ -204,24 +208,30 @@ def check_gradient(
     require_function("check_gradient", f)
     if directions < 1:
         raise ValueError(f"check_gradient: directions must be at least 1, not {directions}.")
-    evaluations = 0
+    return checked(f, backend, gradient, args, kwargs, seed, directions, rtol)
 
-    @functools.wraps(f)
-    def counted(*inner: Any, **keywords: Any) -> Any:
-        nonlocal evaluations
-        evaluations += 1
-        return f(*inner, **keywords)
 
-    claimed = (
-        functools.partial(operators.gradient, counted, backend) if gradient is None else functools.partial(_given, gradient)
-    )
+def checked(
+    f: Callable[..., Any],
+    backend: AutoBackend,
+    gradient: Callable[..., Any] | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    seed: int = 0,
+    directions: int = 3,
+    rtol: float | None = None,
+) -> GradientCheck:
+    """`check_gradient` for an f with any keywords."""
+    counting = counted(f)
+    own = functools.partial(operators.gradient, counting, backend)
+    claimed = own if gradient is None else functools.partial(_given, gradient)
     with recording() as record:
         result = claimed(*args, **kwargs)
     estimated = {leaf.leaf: leaf.relative for accuracy in record.accuracies for leaf in accuracy.leaves}
-    probe = Probe(counted, backend, args, kwargs)
+    probe = Probe(counting, backend, args, kwargs)
     whole, leaves = _Search(probe, claimed, _by_path(result), seed, rtol, estimated).run(directions)
     sizes = [point.size for point in probe.points]
-    return GradientCheck(backend, tuple(whole), tuple(leaves), len(sizes), sum(sizes), evaluations, seed)
+    return GradientCheck(backend, tuple(whole), tuple(leaves), len(sizes), sum(sizes), counting.calls, seed)
 
 
 def _given(gradient: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -299,7 +309,7 @@ class _Search:
             )
         else:
             note = f"f is {again} at this point. Choose a point where it is finite."
-        return LeafCheck("the value of f", "undecided", math.nan, math.nan, note=note)
+        return LeafCheck(VALUE, "undecided", math.nan, math.nan, note=note)
 
     def _blame(self, group: list[int]) -> Iterator[LeafCheck]:
         """Search for the leaves that disagree: one by one if they are few, else by halving."""
@@ -393,7 +403,7 @@ class _Search:
         """scale: how long a direction is that moves the numbers as far as they are large."""
         evidence, rtol = self._evidence(direction, scale), self.rtol
         own = lambda: self._own_error(direction)
-        status, found = evidence.judged(rtol, self.limit, own, self._largest() / scale)
+        status, found = evidence.judged(rtol, self.limit, own, self._largest() / scale, self.probe.epsilon)
         tolerance = rtol * found.size + CAUTION * found.error
         check = LeafCheck(path, status, found.gradient, found.differences, found.error, found.size, tolerance)
         if status == "right":
@@ -407,14 +417,13 @@ class _Search:
         """One number at a kink; or more, which their own looks must decide."""
         check = replace(check, gradient=kink.slope, differences=kink.central, behind=kink.behind, ahead=kink.ahead)
         sides = f"slopes {kink.behind:.8g} behind and {kink.ahead:.8g} ahead"
-        if not between(kink, kink.slope):
-            return replace(check, status="wrong", tolerance=kink.jump / 2, note=f"f has a kink here, with {sides}")
-        if chosen(kink, kink.slope):
+        said = at_kink(kink, kink.slope)
+        if said == "right":
             return replace(check, status="kink")
-        note = (
-            f"f has a kink here, with {sides}. {kink.slope:.8g} is between them, but no engine's choice. Check near the kink."
-        )
-        return replace(check, status="undecided", note=note)
+        note = f"f has a kink here, with {sides}"
+        if said == "undecided":
+            note += f". {kink.slope:.8g} is between them, but no engine's choice. Check near the kink."
+        return replace(check, status=said, tolerance=kink.jump / 2, note=note)
 
     def _entries(self, n: int, found: LeafCheck, signs: Array) -> LeafCheck:
         """Where a leaf has kinks: the numbers at a kink, one by one, and all others together."""

@@ -9,7 +9,7 @@ import math
 import re
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -18,14 +18,14 @@ from typing import Any, Literal
 import numpy as np
 
 from ..core.call.messages import require_function
-from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
-from ..core.contract.errors import BackendError, MissingEngineError
+from ..core.contract.auto import AutoBackend
+from ..core.contract.errors import MissingEngineError
 from ..core.contract.library import PYTHON, epsilon
 from ..core.contract.registry import auto_class, find, is_installed, names
 from ..core.operators.pullback import pullback
 from ..core.tree import Constant, Leaf, LeafSpec, Static, flatten
 from .evidence import Outcome, decide
-from .measured import label
+from .measured import listed
 from .numbers import Array, distances, largest_of
 from .verdict import Verdict
 
@@ -111,7 +111,7 @@ def check_neutral(
     True
     """
     require_function("check_neutral", f)
-    chosen = _installed() if backends is None else _listed(backends)
+    chosen = _installed() if backends is None else listed("check_neutral(f, *args, backends=...)", backends, empty=True)
     leaves: list[Leaf] = []
     structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
     arrays = [leaf.value if leaf.library is PYTHON else leaf.library.to_numpy(leaf.value) for leaf in leaves]
@@ -136,17 +136,6 @@ def check_neutral(
         runs.append((name, functools.partial(_traced, f, backend, args, kwargs)))
     called = getattr(f, "__name__", type(f).__name__)
     return NeutralCheck(called, tuple([_result(where, run, f, wanted) for where, run in runs]))
-
-
-def _listed(backends: Any) -> list[AutoBackend]:
-    if isinstance(backends, AutoBackend):
-        raise BackendError(f"check_neutral(f, *args, backends=...): backends must be a list; write [{label(backends)}].")
-    if isinstance(backends, str) or not isinstance(backends, Iterable):
-        raise BackendError(
-            "check_neutral(f, *args, backends=...): backends must be a list of backend values, such as "
-            f"[{AutoFiniteDifferences.__name__}()]."
-        )
-    return list(backends)
 
 
 def _installed() -> list[AutoBackend]:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from ..core.contract.auto import AutoBackend
+from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.errors import BackendError, RuleError
-from ..core.contract.library import NUMPY, PYTHON, epsilon, kind
+from ..core.contract.fixed_values import nothing_fixed
+from ..core.contract.library import NUMPY, PYTHON, Library, epsilon, kind
 from ..core.contract.registry import auto_class, backend_class, find, is_installed, names
 from ..core.operators.gradient import gradient
 from ..core.operators.hessian import hvp
 from ..core.operators.pullback import pullback, pushforward
-from ..core.tree import Leaf, Structure, build_gradient, flatten
+from ..core.tree import Leaf, build_gradient, flatten
 from ..rules.derived.engine import has_derivative, marked
 from ..rules.rule import Rule
-from .evidence import Evidence, Look, Outcome, confirmed, decide, look_at
-from .leaves import in_double_precision, named_leaves, nearby
+from .check_gradient import checked
+from .evidence import Outcome, decide
+from .leaves import named_leaves, nearby, with_other_arrays
 from .numbers import Array, largest_of, widened
+from .probe import inner
 from .verdict import Verdict
 
 #: What was looked at.
@@ -119,314 +121,220 @@ def _an_engine() -> AutoBackend:
 
 class _Check:
     def __init__(self, f: Rule[..., Any], auto: AutoBackend, args: tuple[Any, ...], keywords: dict[str, Any], seed: int):
-        self.f, self.auto, self.args, self.keywords = f, auto, args, keywords
+        self.f, self.auto, self.args, self.keywords, self.seed = f, auto, args, keywords, seed
         self.definition = f._definition
         self.random = np.random.default_rng(seed)
-        self.primal = self.definition.f
-        self.value = self.primal(*args, **keywords)
+        self.value = self.definition.f(*args, **keywords)
         self.given = marked(args)
-        #: The precision of the rule, and of the primal that it is compared with, here or in double precision.
-        self.epsilon = _coarsest((args, self.value))
-        self.around, self.words = self._in_double_precision()
-        self.precision = _coarsest((self.around, self.primal(*self.around, **self.words)))
-        #: How much slopes may differ; and by how much at most they do where they are right.
-        self.rtol, self.limit = self.epsilon**0.5, min(0.1, self.epsilon**0.2)
-
-    def _in_double_precision(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        args, words = (in_double_precision(tree) for tree in (self.args, self.keywords))
-        if self.epsilon < 1e-10:
-            return self.args, self.keywords
-        with suppress(Exception):  # whatever keeps the primal from it, the given precision remains
-            pairs = list(zip(_numbers(self.primal(*args, **words)), _numbers(self.value), strict=True))
-            if all(largest_of(wide - own) <= self.epsilon**0.5 * largest_of(own) for wide, own in pairs):
-                return args, words
-        return self.args, self.keywords
+        self.epsilon = max([epsilon(leaf.library.dtype(leaf.value)) for leaf in _leaves((args, self.value))], default=2.0**-52)
+        self.rtol = self.epsilon**0.5
 
     def findings(self) -> Iterator[RuleFinding]:
-        before = [widened(leaf.value) for leaf in _leaves(self.args)]
+        before, first = _numbers(self.args), list[RuleFinding]()
         try:
-            yield from self._first_order()
+            for finding in self._first_order():
+                first.append(finding)
+                yield finding
         except RuleError as error:
             aspect: Aspect = "pushforward" if "its pushforward" in str(error) else "pullback"
             yield RuleFinding(aspect, "", str(error))
             return
-        for known, leaf in zip(before, _leaves(self.args)):
-            if not np.array_equal(known, widened(leaf.value), equal_nan=True):
-                yield RuleFinding("again", "", "the rule wrote into its own argument. Write into a copy.")
-        yield from self._single_precision()
+        if not _same(before, _numbers(self.args)):
+            yield RuleFinding("again", "", "the rule wrote into its own argument. Write into a copy.")
+        if not first:
+            yield from self._single_precision()
         yield from self._second_order()
 
     # the pieces of it
 
     def _first_order(self) -> Iterator[RuleFinding]:
-        (v, v2), (w, w2) = self._directions(self.args), self._directions(self.value)
-        _, back = pullback(self.f, self.auto, *self.given, **self.keywords)
-        cotangents = back(w)
-        self.back_error = self._rounding(_numbers(cotangents), lambda args: self._back(args, w))
-        yield from self._reverse(cotangents, w)
-        again = back(w)
-        if any(not np.array_equal(a, b, equal_nan=True) for a, b in zip(_numbers(cotangents), _numbers(again))):
+        (v, v2), (w, w2) = self._directions(self.args, scaled=True), self._directions(self.value)
+        primal, args, words, seed = self.definition.f, self.args, self.keywords, _like(self.value, w)
+        _, back = pullback(self.f, self.auto, *self.given, **words)
+        cotangents = _numbers(back(seed))
+        names = [self.definition.path(i) for i in range(len(args))]
+        # What the functions below capture is in double precision, too, where the primal can be.
+        product = lambda *args: _product(w, primal(*args, **words))
+        yield from self._slopes("pullback", names, product, self.given, lambda *args: self._back(args, seed))
+        if not _same(cotangents, _numbers(back(seed))):
             yield RuleFinding("again", "", "the pullback gives something else when it is called a second time.")
+        back_errors = self._rounding(cotangents, lambda args: self._back(args, seed), self.given)
         if self.definition.back is not None:
-            both = back(_combined(w, w2))
-            if not self._linear(_numbers(cotangents), _numbers(back(w2)), _numbers(both), self.back_error):
+            other, both = (_numbers(back(_like(self.value, numbers))) for numbers in (w2, _combined(w, w2)))
+            if not self._equal(_combined(cotangents, other), both, back_errors):
                 yield RuleFinding("linear", "", "the pullback is not linear in the cotangent.")
-        pushed = self._push(v)
-        push_error = self._rounding(_numbers(pushed), lambda args: self._push(v, args))
-        yield from self._forward(pushed, v, push_error)
+        pushed = self._push(args, v)
+        paths = [path for path, leaf in named_leaves(self.value, "value") if leaf.differentiated]
+        for n, (path, part) in enumerate(zip(paths, pushed)):
+            signs = part / np.where(part == 0, 1.0, np.abs(part))
+            one = [np.where(part == 0, x, np.abs(x) * signs) if k == n else 0 * x for k, x in enumerate(w)]
+            yield from self._slopes(
+                "pushforward",
+                [path],
+                lambda t, one=one: _product(one, primal(*_added(args, v, t - 1), **words)),
+                (np.ones((), _coarsest((args, self.value))),),
+                lambda t, one=one: (_inner(one, self._push(_added(args, v, t - 1), v)),),
+            )
+        push_errors = self._rounding(pushed, lambda args: self._push(args, v), args)
         if self.definition.push is not None:
-            both = self._push(_combined(v, v2))
-            if not self._linear(_numbers(pushed), _numbers(self._push(v2)), _numbers(both), push_error):
+            other, both = (self._push(args, numbers) for numbers in (v2, _combined(v, v2)))
+            if not self._equal(_combined(pushed, other), both, push_errors):
                 yield RuleFinding("linear", "", "the pushforward is not linear in the tangents.")
             if self.definition.back is not None:
-                one, size = _inner(w, pushed)
-                other, second = _inner(cotangents, v)
-                error = _weighted(push_error, w) + _weighted(self.back_error, v)
-                if decide(abs(one - other), error, max(size, second), self.rtol) == "wrong":
-                    yield RuleFinding("adjoint", "", f"<w, pushforward(v)> is {one:.6g}, but <pullback(w), v> is {other:.6g}.")
+                forward, reverse = _inner(w, pushed), _inner(cotangents, v)
+                error = _inner(push_errors, map(np.abs, w)) + _inner(back_errors, map(np.abs, v))
+                size = max(_inner(*[map(np.abs, each) for each in pair]) for pair in ((w, pushed), (cotangents, v)))
+                if decide(abs(forward - reverse), error, size, self.rtol) == "wrong":
+                    problem = f"<w, pushforward(v)> is {forward:.6g}, but <pullback(w), v> is {reverse:.6g}."
+                    yield RuleFinding("adjoint", "", problem)
 
-    def _reverse(self, cotangents: Any, w: Any) -> Iterator[RuleFinding]:
-        """Leaf by leaf of the arguments, along a random direction."""
-        (v, _) = self._directions(self.args)
-        for n, (path, cotangent) in enumerate(zip(self._paths(self.args), _numbers(cotangents))):
-            for aligned in (None, cotangent):
-                alone = _only(v, n, aligned)
-                claimed, size = _inner([cotangent], [_numbers(alone)[n]])
-                own = _weighted(self.back_error, alone)
-                outcome, found = self._judged(self._along(alone, w), claimed, size, own)
-                if outcome != "right" or not found.loose:
-                    break
-            if outcome == "wrong" and not np.any(cotangent):
-                yield RuleFinding("pullback", path, "its cotangent is zero, or None, but the value depends on it.")
-            elif outcome != "right":
-                problem = f"along a random direction it gives {claimed:.6g}, differences of the primal {found.differences:.6g}"
-                yield _finding("pullback", path, problem, outcome, found)
-
-    def _forward(self, pushed: Any, v: Any, errors: list[float]) -> Iterator[RuleFinding]:
-        """Part by part of the value, along a random cotangent."""
-        (w, _) = self._directions(self.value)
-        for n, (path, result) in enumerate(zip(self._paths(self.value), _numbers(pushed))):
-            for aligned in (None, result):
-                alone = _only(w, n, aligned)
-                claimed, size = _inner([result], [_numbers(alone)[n]])
-                outcome, found = self._judged(self._along(v, alone), claimed, size, _weighted(errors, alone))
-                if outcome != "right" or not found.loose:
-                    break
-            if outcome != "right":
-                problem = (
-                    f"along a random direction it differs from differences of the primal by {found.apart:.3g}; the slopes are "
-                    f"{claimed:.6g} and {found.differences:.6g}"
-                )
-                yield _finding("pushforward", path, problem, outcome, found)
-
-    def _judged(
-        self, f: Callable[[float], tuple[float, float]], claimed: float, size: float, own: float | Callable[[], float]
-    ) -> tuple[Outcome, Evidence]:
-        """A slope at 0 of a function that gives a number, and the size of the terms that it sums up."""
-        here, _ = f(0.0)
-
-        def look(step: float) -> Look:
-            with np.errstate(all="ignore"):
-                (down, one), (up, other) = f(-step), f(step)
-                rounding = self.precision * max(one, other, abs(claimed))
-                return look_at((down, here, up), step, claimed, rounding)
-
-        return confirmed(look, 1.0, self.precision, self.rtol, self.limit, size).judged(
-            self.rtol, self.limit, own if callable(own) else lambda: own, 0.0
-        )
-
-    def _along(self, v: Any, w: Any) -> Callable[[float], tuple[float, float]]:
-        """The inner product of w with the primal's value, as the arguments move along v."""
-        return lambda t: _inner(w, self.primal(*_added(self.around, v, t), **self.words))
-
-    def _rounding(self, numbers: list[Array], compute: Callable[[Any], Any], args: Any = None) -> list[float]:
-        """How much each array changes if the arguments are a few roundings off."""
-        random = np.random.default_rng(1)
-        others = [_numbers(compute(nearby(self.args if args is None else args, random))) for _ in range(2)]
-        return [max(largest_of(other[n] - array) for other in others) for n, array in enumerate(numbers)]
-
-    def _back(self, args: tuple[Any, ...], w: Any, words: dict[str, Any] | None = None) -> Any:
-        return pullback(self.f, self.auto, *marked(args), **(self.keywords if words is None else words))[1](w)
+    def _slopes(
+        self, aspect: Aspect, names: Sequence[str], f: Callable[..., Any], args: tuple[Any, ...], gradient: Callable[..., Any]
+    ) -> Iterator[RuleFinding]:
+        """The derivative of f by a rule against differences of f. names: of the arguments."""
+        check = checked(f, AutoFiniteDifferences(), gradient, args, {}, self.seed, 1, self.rtol)
+        for leaf in (*check.wrong, *check.undecided):
+            where = re.sub(r"^args\[(\d+)\]", lambda found: names[int(found[1])], leaf.path)
+            what = "the derivative of its derivative's code" if aspect == "second order" else "it"
+            problem = f"along a random direction {what} gives {leaf.gradient:.6g}, differences {leaf.differences:.6g}."
+            if leaf.status == "undecided":
+                yield RuleFinding(aspect, where, f"{problem} {leaf.note}", "undecided")
+            elif aspect == "pullback" and leaf.gradient == 0:
+                yield RuleFinding(aspect, where, "its cotangent is zero, or None, but the value depends on it.")
+            else:
+                yield RuleFinding(aspect, where, problem)
 
     def _single_precision(self) -> Iterator[RuleFinding]:
-        single = [_as_single(arg) for arg in self.args]
-        words = {name: _as_single(value) for name, value in self.keywords.items()}
-        value = self.primal(*single, **words)
-        dtypes = {leaf.library.dtype(leaf.value) for leaf in _leaves((value, single))} - {"float", "complex"}
-        if not dtypes <= {"float32", "complex64"} or not dtypes:
-            return
-        w = self._directions(value)[0]
-        try:
-            cotangents = _numbers(self._back(tuple(single), w, words))
-            self._push(self._directions(tuple(single))[0], tuple(single), words)
-        except RuleError as error:
-            yield RuleFinding("float32", "", str(error))
-            return
-        if self.epsilon > 1e-10:
-            return  # what was checked before
-        exact = _numbers(self._back(*in_double_precision((tuple(single), w, words))))
-        errors = self._rounding(cotangents, lambda args: self._back(args, w, words), tuple(single))
-        eps = epsilon("float32")
-        for path, one, other, rounding in zip(self._paths(self.args), cotangents, exact, errors):
-            apart, size = largest_of(one - other), max(largest_of(one), largest_of(other))
-            if math.isfinite(apart) and decide(apart, rounding, size, eps**0.5) == "wrong":
-                problem = f"in single precision its cotangent differs by {apart:.3g} from that in double precision, {size:.3g}."
-                yield RuleFinding("float32", path, problem)
+        """The same check with arrays in single precision, if that is another one."""
+        single, words = (with_other_arrays(tree, _as_single) for tree in (self.args, self.keywords))
+        check = _Check(self.f, self.auto, single, words, self.seed)
+        dtypes = {leaf.library.dtype(leaf.value) for leaf in _leaves((check.value, single))} - {"float", "complex"}
+        if dtypes and dtypes <= {"float32", "complex64"} and self.epsilon < 1e-10:
+            try:
+                wrong = [finding for finding in check._first_order() if finding.outcome == "wrong"]
+            except RuleError as error:
+                wrong = [RuleFinding("float32", "", str(error))]
+            yield from [replace(finding, aspect="float32") for finding in wrong]
 
     def _second_order(self) -> Iterator[RuleFinding]:
         if any(np.iscomplexobj(number) for number in _numbers((self.args, self.value))):
             return
-        weights, (v, _) = self._directions(self.value)[0], self._directions(self.args)
-        constants = [arg for arg in self.args if not has_derivative(arg)]
-        args = tuple([arg for arg in self.args if has_derivative(arg)])
-        moved = tuple([t for t, arg in zip(v, self.args) if has_derivative(arg)])
-        if not args:
-            return
+        f, auto, args, words = self.f, self.auto, self.args, self.keywords
+        weights, moved = _like(self.value, self._directions(self.value)[0]), self._directions(args, scaled=True)[0]
+        own = tuple([arg for arg in args if has_derivative(arg)])
+        names = [self.definition.path(i) for i, arg in enumerate(args) if has_derivative(arg)]
 
         def weighted(inner: tuple[Any, ...]) -> Any:
-            remaining, fixed = iter(inner), iter(constants)
-            full = [next(remaining) if has_derivative(arg) else next(fixed) for arg in self.args]
-            return _weighted_sum(self.f(*full, **self.keywords), weights)
+            remaining = iter(inner)
+            return _weighted_sum(f(*[next(remaining) if has_derivative(arg) else arg for arg in args], **words), weights)
+
+        def product(*own: Any) -> Any:
+            return hvp(weighted, auto, own, _like(own, moved))
 
         try:
-            result = hvp(weighted, self.auto, args, moved)
+            product(*own)
         except (RuleError, TypeError, ValueError, NotImplementedError, RuntimeError) as error:
             yield RuleFinding("second order", "", f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
             return
 
-        def along(n: int, u: Array) -> Callable[[float], tuple[float, float]]:
-            return lambda t: _inner([u], [_numbers(gradient(weighted, self.auto, _added(args, moved, t))[0])[n]])
+        def slope(*own: Any) -> Any:
+            with nothing_fixed():  # what the derivative's code ignores is not held fixed
+                return _product(moved, gradient(weighted, auto, own)[0])
 
-        value = _inner(weights, self.value)[1]
-        for n, one in enumerate(_numbers(result)):
-            u = self.random.choice([-1.0, 1.0], one.shape)
-            claimed, size = _inner([u], [one])
-
-            def own(n: int = n, u: Array = u) -> float:
-                errors = self._rounding(_numbers(result), lambda near: hvp(weighted, self.auto, near, moved), args)
-                floor = 10 * self.epsilon * value / (largest_of(_numbers(args)[n]) or 1.0)  # what is left of f's own rounding
-                return (errors[n] + floor) * float(np.abs(u).sum())
-
-            outcome, found = self._judged(along(n, u), claimed, size, own)
-            if outcome == "wrong":
-                problem = (
-                    f"the derivative of its derivative's code is {claimed:.6g} along random directions, differences of its "
-                    f"derivative {found.differences:.6g}. Does it compute with what is no longer followed"
-                )
-                yield RuleFinding("second order", "", f"{problem}?")
-                return
+        yield from self._slopes("second order", names, slope, own, product)
 
     # evaluations
 
-    def _push(self, v: Any, args: tuple[Any, ...] | None = None, words: dict[str, Any] | None = None) -> Any:
+    def _back(self, args: tuple[Any, ...], w: Any) -> Any:
+        return pullback(self.f, self.auto, *args, **self.keywords)[1](w)
+
+    def _push(self, args: tuple[Any, ...], v: Sequence[Array]) -> list[Array]:
         auto = replace(self.auto, mode="forward") if hasattr(self.auto, "mode") else self.auto  # type: ignore[call-arg]
-        args = self.args if args is None else args
-        moved = tuple([t if has_derivative(arg) else None for t, arg in zip(v, args)])
-        return pushforward(self.f, auto, marked(args), moved, **(self.keywords if words is None else words)).tangent
+        moved = tuple([t if has_derivative(arg) else None for t, arg in zip(_like(args, v), args)])
+        return _numbers(pushforward(self.f, auto, marked(args), moved, **self.keywords).tangent)
 
-    def _directions(self, tree: Any) -> tuple[Any, Any]:
-        """Two random trees of the structure of a gradient; of tangents of the arguments, in the scale of these."""
-        structure, leaves = _taken(tree)
-        live, scaled = [leaf for leaf in leaves if leaf.differentiated], tree is not self.value
-        one, other = [build_gradient(structure, iter([self._drawn(leaf, scaled) for leaf in live])) for _ in range(2)]
-        return one, other
+    def _rounding(self, numbers: list[Array], compute: Callable[[Any], Any], args: Any) -> list[Array]:
+        """How much each array changes if the arguments are a few roundings off."""
+        random = np.random.default_rng(1)
+        others = [compute(nearby(args, random)) for _ in range(2)]
+        return [
+            np.full(array.shape, max(largest_of(x - array) for x in each))
+            for array, *each in zip(numbers, *map(_numbers, others))
+        ]
 
-    def _drawn(self, leaf: Leaf, scaled: bool) -> Any:
+    def _directions(self, tree: Any, *, scaled: bool = False) -> list[list[Array]]:
+        """Two times random numbers for the leaves of a tree; in their scale, if so."""
+        return [[self._drawn(leaf, scaled) for leaf in _leaves(tree)] for _ in range(2)]
+
+    def _drawn(self, leaf: Leaf, scaled: bool) -> Array:
         dtype, shape = leaf.library.dtype(leaf.value), leaf.library.shape(leaf.value)
         scale = largest_of(widened(leaf.library.to_numpy(leaf.value))) if scaled else 1.0
         drawn = (scale or 1.0) * self.random.uniform(0.5, 1.5, shape) * self.random.choice([-1.0, 1.0], shape)
         if kind(dtype) == "complex" or dtype == "complex":
             drawn = drawn + 1j * self.random.uniform(-1.0, 1.0, shape)
-        if leaf.library is PYTHON:
-            return type(leaf.value)(drawn)
-        return np.asarray(drawn, dtype)
+        return widened(np.asarray(drawn, dtype))
 
-    def _linear(self, one: list[Array], other: list[Array], both: list[Array], errors: list[float]) -> bool:
-        """Whether the results for a, b and 2 a - b / 2 are those of a linear map."""
+    def _equal(self, wanted: list[Array], got: list[Array], errors: list[Array]) -> bool:
+        """Whether the results of a map for combined directions are the combined ones."""
         return all(
-            decide(largest_of(2 * x - 0.5 * y - z), 3 * error, max(largest_of(x), largest_of(y)), self.rtol) != "wrong"
-            for x, y, z, error in zip(one, other, both, errors)
+            decide(largest_of(x - y), 3 * largest_of(error), largest_of(x), self.rtol) != "wrong"
+            for x, y, error in zip(wanted, got, errors)
         )
 
-    def _paths(self, tree: Any) -> list[str]:
-        if tree is self.args:
-            return [
-                path
-                for i, arg in enumerate(self.args)
-                for path, leaf in named_leaves(arg, self.definition.path(i))
-                if leaf.differentiated
-            ]
-        return [path for path, leaf in named_leaves(tree, "value") if leaf.differentiated]
 
-
-def _taken(tree: Any) -> tuple[Structure, list[Leaf]]:
-    leaves: list[Leaf] = []
-    return flatten(tree, leaves, lambda: "an argument"), leaves
+# Trees and their numbers ---------------------------------------------------------------------------------------------
 
 
 def _leaves(tree: Any) -> list[Leaf]:
-    return [leaf for leaf in _taken(tree)[1] if leaf.differentiated]
+    leaves: list[Leaf] = []
+    flatten(tree, leaves, lambda: "an argument")
+    return [leaf for leaf in leaves if leaf.differentiated]
 
 
 def _numbers(tree: Any) -> list[Array]:
     return [widened(leaf.library.to_numpy(leaf.value)) for leaf in _leaves(tree)]
 
 
-def _combined(a: Any, b: Any) -> Any:
-    """2 a - b / 2, tree by tree."""
-    structure, leaves = _taken(a)
-    pairs = zip([x for x in leaves if x.differentiated], [x for x in _taken(b)[1] if x.differentiated])
-    result = [_like(2 * x.value - 0.5 * y.value, x) for x, y in pairs]
-    return build_gradient(structure, iter(result))
+def _like(tree: Any, numbers: Iterable[Array]) -> Any:
+    """A gradient of this tree with these numbers, in its dtypes."""
+    leaves: list[Leaf] = []
+    structure = flatten(tree, leaves, lambda: "an argument")
+    live = [leaf for leaf in leaves if leaf.differentiated]
+    return build_gradient(structure, iter([_cast(x, leaf) for x, leaf in zip(numbers, live)]))
 
 
-def _like(x: Any, leaf: Leaf) -> Any:
+def _cast(x: Any, leaf: Leaf) -> Any:
     return type(leaf.value)(x) if leaf.library is PYTHON else np.asarray(x, leaf.value.dtype)
 
 
-def _only(tree: Any, n: int, aligned: Array | None = None) -> Any:
-    """The tree with zeros everywhere but in its n-th leaf; in the direction in which `aligned` is largest, if it is given."""
-    structure, leaves = _taken(tree)
-    live = [leaf for leaf in leaves if leaf.differentiated]
-    result = [leaf.value if k == n else _like(0 * leaf.value, leaf) for k, leaf in enumerate(live)]
-    if aligned is not None:
-        units = aligned / np.where(aligned == 0, 1.0, np.abs(aligned))
-        result[n] = _like(np.where(aligned == 0, result[n], np.abs(result[n]) * units)[()], live[n])
-    return build_gradient(structure, iter(result))
-
-
-def _inner(a: Any, b: Any) -> tuple[float, float]:
-    """The real inner product of two trees, and the sum of the absolute values of its terms."""
-    products = [np.real(np.conj(x) * y) for x, y in zip(_numbers(a), _numbers(b))]
-    return float(sum([x.sum() for x in products])), float(sum([np.abs(x).sum() for x in products]))
-
-
-def _weighted(errors: Sequence[float], tree: Any) -> float:
-    return sum([error * float(np.abs(array).sum()) for error, array in zip(errors, _numbers(tree))])
-
-
-def _added(tree: Any, v: Any, t: float) -> Any:
+def _added(tree: Any, v: Iterable[Array], t: Any) -> Any:
     """The tree, moved by t v."""
-    structure, leaves = _taken(tree)
-    moves = iter(_numbers(v))
-    moved = []
-    for leaf in leaves:
-        if leaf.differentiated:
-            moved.append(_like(leaf.value + t * next(moves), leaf))
-        else:
-            moved.append(leaf.value)
+    leaves, moves = list[Leaf](), iter(v)
+    structure = flatten(tree, leaves, lambda: "an argument")
+    moved = [_cast(leaf.value + t * next(moves), leaf) if leaf.differentiated else leaf.value for leaf in leaves]
     return structure.build(iter(moved))
 
 
-def _coarsest(tree: Any) -> float:
-    return max([epsilon(leaf.library.dtype(leaf.value)) for leaf in _leaves(tree)], default=2.0**-52)
+def _combined(a: Iterable[Array], b: Iterable[Array]) -> list[Array]:
+    return [2 * x - 0.5 * y for x, y in zip(a, b)]
 
 
-def _finding(aspect: Aspect, path: str, problem: str, outcome: Outcome, found: Evidence) -> RuleFinding:
-    if outcome == "wrong":
-        return RuleFinding(aspect, path, f"{problem}.")
-    what = f"{problem}, with an error of {found.error:.2g}, which does not decide. Check at another point."
-    return RuleFinding(aspect, path, what, outcome)
+def _same(a: list[Array], b: list[Array]) -> bool:
+    return all(np.array_equal(x, y, equal_nan=True) for x, y in zip(a, b))
+
+
+def _inner(a: Iterable[Array], b: Iterable[Array]) -> float:
+    """The real inner product."""
+    return sum([inner(x, y) for x, y in zip(a, b)])
+
+
+def _product(a: Iterable[Array], tree: Any) -> Any:
+    """The real inner product with the numbers of a tree, in the coarsest of its dtypes, which tells its rounding."""
+    return np.asarray(_inner(a, _numbers(tree)), _coarsest(tree))
+
+
+def _coarsest(tree: Any) -> Any:
+    return min([np.asarray(leaf.value).real.dtype for leaf in _leaves(tree)], key=lambda dtype: dtype.itemsize)
 
 
 def _weighted_sum(value: Any, weights: Any) -> Any:
@@ -440,15 +348,9 @@ def _weighted_sum(value: Any, weights: Any) -> Any:
     return total
 
 
-def _as_single(tree: Any) -> Any:
-    """A tree with its NumPy arrays in single precision."""
-    structure, leaves = _taken(tree)
-    result = []
-    for leaf in leaves:
-        narrow = leaf.library is NUMPY and leaf.differentiated
-        dtype = "complex64" if narrow and leaf.value.dtype.kind == "c" else "float32"
-        result.append(leaf.value.astype(dtype) if narrow else leaf.value)
-    return structure.build(iter(result))
+def _as_single(library: Library, array: Any) -> Any:
+    """A NumPy array in single precision."""
+    return array.astype("complex64" if array.dtype.kind == "c" else "float32") if library is NUMPY else array
 
 
 __all__ = ["RuleCheck", "RuleFinding", "check_rule"]

@@ -12,8 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from ..core.contract.auto import AutoBackend, AutoFiniteDifferences, SecondOrder
-from ..core.contract.errors import BackendError
+from ..core.contract.auto import AutoBackend
 from ..core.contract.library import NUMPY, PYTHON, epsilon, kind
 from ..core.contract.record import recording
 from ..core.contract.registry import find
@@ -21,18 +20,16 @@ from ..core.operators.dispatch import require_call
 from ..core.operators.operation import Operation
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
-from .comparison import Comparison, Kinks, takes_differences, with_reference
-from .evidence import between, settle
+from .check_gradient import VALUE, GradientCheck, checked
+from .comparison import Comparison, engines_of, takes_differences, with_reference
 from .facts import arguments_of, operation_of_name, parts_of
 from .leaves import named_leaves, nearby, taken_apart
-from .measured import LeafDifference, Measured, label
+from .measured import LeafDifference, Measured, listed
 from .numbers import Array, distances, largest_of, widened
-from .probe import Probe, inner
+from .probe import counted
 
 #: Later calls are repeated until they have taken this long, at least once and at most so many times.
 _SECONDS, _MOST_CALLS = 0.2, 20
-#: How many leaves are examined for a kink, and how many numbers of each: the worst, and as many others.
-_EXAMINED = 8
 
 
 # Measuring -----------------------------------------------------------------------------------------------------------
@@ -67,7 +64,7 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
     the first call and the median of later ones (at least one, for about 0.2 s); evaluations of f in the first call; peak
     memory of a call. Each backend is called three times or more, so f should be pure. A backend's error is
     part of the report. Where `gradient` or `value_and_gradient` differ at a kink of f, the report says so. A difference that
-    rounding explains is undecided: the results change as much if the arguments are a few roundings off.
+    rounding explains is undecided: the results change as much if the arguments, and what f captures, are a few roundings off.
 
     Peak memory is measured by `tracemalloc`: the allocations of Python and of NumPy, but not those of an engine's own C++ heap
     or on an accelerator.
@@ -92,9 +89,7 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
     if reference is None:
         return report
     report = with_reference(report, reference)
-    compared = next(f for backend, f in functions if backend == reference.backend)
-    report, kinks = _kinks(operation, report, compared, args, kwargs)
-    report = with_reference(report, report[reference.backend], kinks) if kinks else report
+    report = _with_kinks(call, report, dict(functions))
     differ = {reference.backend, *[m.backend for m, difference, _ in report.disagreements() if not difference.note]}
     if len(differ) == 1 or report.note:
         return report
@@ -102,39 +97,24 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
         replace(m, roundings=call.roundings(f, m)) if backend in differ else m
         for m, (backend, f) in zip(report.backends, functions)
     ]
-    report = replace(report, backends=tuple(known))
-    return with_reference(report, report[reference.backend], kinks)
+    return replace(report, backends=tuple(known)).against(reference.backend)
 
 
 def _functions(
     operator: Callable[..., Any], f: Any, args: tuple[Any, ...]
 ) -> tuple[list[tuple[AutoBackend, Callable[..., Any]]], tuple[Any, ...]]:
     """Each backend with its function; and the arguments."""
+    words = "compare(operator, f, backends, *args)"
     if isinstance(f, Mapping):
         require_call("compare(operator, {backend: f}, *args)", operator, next(iter(f.values()), f))
-        return [(backend, f[backend]) for backend in _checked(f)], args
+        return [(backend, f[backend]) for backend in listed(words, f)], args
     if isinstance(f, list) and all(map(callable, f)):
         raise TypeError(
-            "compare(operator, f, backends, *args): f is a list. To compare several functions, write a dict with the backend "
+            f"{words}: f is a list. To compare several functions, write a dict with the backend "
             "of each: compare(operator, {backend: f, other: g}, *args)."
         )
-    require_call("compare(operator, f, backends, *args)", operator, f)
-    return [(backend, f) for backend in _checked(args[0] if args else None)], args[1:]
-
-
-def _checked(backends: Any) -> list[AutoBackend]:
-    if isinstance(backends, AutoBackend):
-        raise BackendError(f"compare(operator, f, backends, *args): backends must be a list; write [{label(backends)}].")
-    chosen = list(backends) if isinstance(backends, Iterable) and not isinstance(backends, str) else []
-    if not chosen:
-        raise BackendError(
-            "compare(operator, f, backends, *args): backends must be a list of backend values, such as "
-            f"[{AutoFiniteDifferences.__name__}()]."
-        )
-    for backend in chosen:
-        if not isinstance(backend, AutoBackend):
-            find(backend)  # raises, and says what to write
-    return chosen
+    require_call(words, operator, f)
+    return [(backend, f) for backend in listed(words, args[0] if args else None)], args[1:]
 
 
 @dataclass(frozen=True)
@@ -148,23 +128,17 @@ class _Call:
     kwargs: dict[str, Any]
 
     def measured(self, f: Callable[..., Any], backend: AutoBackend) -> Measured:
-        evaluations = 0
-
-        @functools.wraps(f)
-        def counted(*inner: Any, **keywords: Any) -> Any:
-            nonlocal evaluations
-            evaluations += 1
-            return f(*inner, **keywords)
+        counting = counted(f)
 
         def call() -> tuple[Any, dict[str, Array], float]:
             start = time.perf_counter()
-            return *self.numbers(counted, backend, self.args), time.perf_counter() - start
+            return *self.numbers(counting, backend, self.args), time.perf_counter() - start
 
         try:
-            for part in (backend.outer, backend.inner) if isinstance(backend, SecondOrder) else (backend,):
+            for part in engines_of(backend):
                 find(part)  # so that importing the engine is not part of the first call
             result, numbers, first = call()
-            first_evaluations = evaluations
+            evaluations = counting.calls
             leaves = {path: widened(array) for path, array in numbers.items()}
             later = [call()[2]]
             while sum(later) < _SECONDS and len(later) < _MOST_CALLS:
@@ -175,7 +149,7 @@ class _Call:
         except Exception as error:
             return Measured(backend, error=error)
         median = float(np.median(later))
-        return Measured(backend, result, None, leaves, first, median, first_evaluations, peak, estimated=estimated)
+        return Measured(backend, result, None, leaves, first, median, evaluations, peak, estimated=estimated)
 
     def numbers(self, f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...]) -> tuple[Any, dict[str, Array]]:
         """A result, and its numbers by path, such as `gradient[0]['w']`; a map is applied once, in a random direction."""
@@ -191,12 +165,13 @@ class _Call:
         return result, numbers
 
     def roundings(self, f: Callable[..., Any], measured: Measured) -> dict[str, float]:
-        """How much each leaf of a result changes if the arguments are a few roundings off."""
+        """How much each leaf of a result changes if the arguments, and what f captures, are a few roundings off."""
         random, found = np.random.default_rng(0), dict.fromkeys(measured.leaves, 0.0)
         with suppress(Exception), warnings.catch_warnings():  # f may refuse other points; then the difference stays
             warnings.simplefilter("ignore")  # they were shown
             for _ in range(4):
-                _, numbers = self.numbers(f, measured.backend, tuple([nearby(arg, random) for arg in self.args]))
+                other, args, kwargs = (nearby(each, random) for each in (f, self.args, self.kwargs))
+                _, numbers = replace(self, kwargs=kwargs).numbers(other, measured.backend, args)
                 for path, array in numbers.items():
                     found[path] = max(found[path], largest_of(distances(widened(array), measured.leaves[path])))
         return found
@@ -259,51 +234,36 @@ def _without_maps(result: Any) -> Any:
 # Kinks ---------------------------------------------------------------------------------------------------------------
 
 
-def _kinks(
-    operation: type[Operation] | None, report: Comparison, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Comparison, Kinks]:
-    """Where backends differ only because f has a kink here; and the report, which says if f does not repeat its value."""
-    reference = report.reference
+def _with_kinks(call: _Call, report: Comparison, functions: Mapping[AutoBackend, Callable[..., Any]]) -> Comparison:
+    """The report that knows where backends differ only because f has a kink here; or that f does not repeat its value."""
+    reference, operation = report.reference, call.operation
     if operation is None or operation.order == 2 or parts_of(operation).get("gradient") != "arguments" or reference is None:
-        return report, set()
-    suspects = [(m, d.path, most) for m, d, most in report.disagreements() if not d.note and d.path.startswith("gradient")]
+        return report
+    suspects = [(m.backend, d.path) for m, d, _ in report.disagreements() if not d.note and d.path.startswith("gradient")]
     if not suspects:
-        return report, set()
-    paths = list(dict.fromkeys(path for _, path, _ in suspects))[:_EXAMINED]
-    try:
-        probe = Probe(f, reference.backend, args, kwargs)
-        again = probe.at({})
-        if again != probe.value:
-            note = f"f gives {probe.value:.17g} and then {again:.17g} at the same point: fix its random numbers to compare it"
-            return replace(report, note=note), set()
-        return report, {
-            (m.backend, path)
-            for m, path, allowed in suspects
-            if path in paths and _at_kink(probe, path, m.leaves[path], reference.leaves[path], allowed)
-        }
-    except Exception:  # f may refuse other points; then the difference stays in the report
-        return report, set()
+        return report
+    f, checks = functions[reference.backend], dict[AutoBackend, GradientCheck]()
+    with suppress(Exception), warnings.catch_warnings():  # f may refuse other points; then the difference stays
+        warnings.simplefilter("ignore")  # they were shown
+        for backend in dict.fromkeys([reference.backend, *[backend for backend, _ in suspects]]):
+            own = functools.partial(call.operator, functions[backend], backend)
+            checks[backend] = checked(f, reference.backend, own, call.args, call.kwargs)
+    first = checks.get(reference.backend)
+    if first is None or not checks.keys() >= {backend for backend, _ in suspects}:
+        return report
+    if first.whole and first.whole[0].path == VALUE:
+        return replace(report, note=first.whole[0].note)
 
+    def said(m: Measured, path: str) -> set[str]:
+        """Of a leaf, or of one number in it."""
+        own = path.replace("gradient", "args", 1)
+        return {leaf.status for leaf in checks.get(m.backend, first).leaves if own in (leaf.path, leaf.path.rpartition("[")[0])}
 
-def _at_kink(probe: Probe, path: str, mine: Array, other: Array, allowed: float) -> bool:
-    """Whether f has a kink in each number in which two gradients differ, and each is one that engines give there.
-
-    Some of the numbers are looked at: those that differ most, and others.
-    """
-    n = probe.paths.index(path.replace("gradient", "args", 1))
-    apart = distances(mine, other).ravel()
-    wrong = np.flatnonzero(~(apart <= allowed))
-    random = np.random.default_rng(0)
-    most = wrong[np.argsort(-apart[wrong])][:_EXAMINED]
-    for place in {*most.tolist(), *random.permutation(wrong)[:_EXAMINED].tolist()}:
-        unit = np.zeros(apart.size, mine.dtype)
-        unit[place] = 1.0
-        direction = {n: unit.reshape(mine.shape)}
-        scale = float(abs(probe.points[n].ravel()[place])) or 1.0
-        kink = settle(functools.partial(probe.look, direction, gradients={n: other}), scale * 1e-3, 0.0).kink
-        if kink is None or not (between(kink, kink.slope) and between(kink, inner(mine, direction[n]))):
-            return False
-    return True
+    kinked = {path for _, path in suspects if any("kink" in said(m, path) for m in report.backends)}
+    known = [
+        replace(m, kinks=frozenset([path for path in kinked if said(m, path) <= {"right", "kink"}])) for m in report.backends
+    ]
+    return replace(report, backends=tuple(known)).against(reference.backend)
 
 
 __all__ = ["Comparison", "LeafDifference", "Measured", "compare"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,11 +16,9 @@ from .measured import LeafDifference, Measured
 from .numbers import distances, largest_of
 from .verdict import Verdict
 
-#: Where a backend may differ, since f has a kink there.
-Kinks = AbstractSet[tuple[AutoBackend, str]]
 _UNDECIDED = (
-    "undecided: results change as much if the arguments are a few roundings off. Compare at another point, or in float64; "
-    "check_gradient tells which gradient is right."
+    "undecided: results change as much if the arguments, and what f captures, are a few roundings off. Compare at another "
+    "point, or in float64; check_gradient tells which gradient is right."
 )
 
 
@@ -115,10 +112,7 @@ class Comparison(Verdict):
         reference = self[backend]
         if reference.error is not None:
             raise ValueError(f"{reference.name} raised {type(reference.error).__name__}, so nothing can be compared with it.")
-        paths = {d.path for m in self.backends for d in m.differences if d.kink}
-        wrong = {(m.backend, d.path) for m, d, _ in self.disagreements()}
-        kinks = {(m.backend, path) for m in self.backends for path in paths} - wrong
-        return with_reference(self, reference, kinks)
+        return with_reference(self, reference)
 
     # shown
 
@@ -144,17 +138,17 @@ class Comparison(Verdict):
         return draw(self.operator, self.backends, self.reference, figure)
 
 
-def with_reference(report: Comparison, reference: Measured, kinks: Kinks = frozenset()) -> Comparison:
+def with_reference(report: Comparison, reference: Measured) -> Comparison:
     """The same measurements with the differences against one of them."""
     compared: list[Measured] = []
     for measured in report.backends:
-        apart = () if measured is reference or measured.error else tuple(_against(measured, reference, kinks))
+        apart = () if measured is reference or measured.error else tuple(_against(measured, reference))
         compared.append(replace(measured, differences=apart))
     chosen = next(new for new, old in zip(compared, report.backends) if old is reference)
     return replace(report, backends=tuple(compared), reference=chosen)
 
 
-def _against(measured: Measured, reference: Measured, kinks: Kinks) -> Iterator[LeafDifference]:
+def _against(measured: Measured, reference: Measured) -> Iterator[LeafDifference]:
     for path in dict.fromkeys([*reference.leaves, *measured.leaves]):
         mine, other = (each.leaves.get(path) for each in (measured, reference))
         if mine is None or other is None:
@@ -163,22 +157,24 @@ def _against(measured: Measured, reference: Measured, kinks: Kinks) -> Iterator[
             note = f"shape {mine.shape}, the reference has {other.shape}"
         else:
             apart = largest_of(distances(mine, other))
-            kink = apart > 0 and (measured.backend, path) in kinks
+            kink = apart > 0 and path in measured.kinks & reference.kinks
             rounding = max([each.roundings.get(path, 0.0) for each in (measured, reference)])
             yield LeafDifference(path, apart, largest_of(other), kink, rounding=rounding)
             continue
         yield LeafDifference(path, math.inf, 0.0 if other is None else largest_of(other), note=note)
 
 
+def engines_of(backend: AutoBackend) -> list[AutoBackend]:
+    """The backend, or those of the outer and of the inner derivative."""
+    pair = (backend.outer, backend.inner) if isinstance(backend, SecondOrder) else ()
+    return [each for part in pair for each in engines_of(part)] or [backend]
+
+
 def takes_differences(backend: AutoBackend) -> bool:
     """Whether some of the derivatives of a backend are finite differences."""
-    if isinstance(backend, SecondOrder):
-        return takes_differences(backend.outer) or takes_differences(backend.inner)
-    return isinstance(backend, AutoFiniteDifferences)
+    return any(isinstance(each, AutoFiniteDifferences) for each in engines_of(backend))
 
 
 def known_error(backend: AutoBackend, order: int, eps: float) -> float:
     """How exact a backend says that its derivatives are, relative to the largest number; 0 if they are as exact as f."""
-    if isinstance(backend, SecondOrder):
-        return max(known_error(backend.outer, order, eps), known_error(backend.inner, order, eps))
-    return find(backend).relative_error(order, eps) or 0.0
+    return max([find(each).relative_error(order, eps) or 0.0 for each in engines_of(backend)])

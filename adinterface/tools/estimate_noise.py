@@ -17,7 +17,7 @@ import numpy as np
 from ..core.call.messages import require_function
 from ..core.contract.auto import AutoFiniteDifferences
 from ..core.contract.errors import PrecisionError
-from .probe import Probe
+from .probe import Probe, counted
 
 #: Evenly spaced points, besides the one in the middle.
 POINTS = 8
@@ -60,14 +60,8 @@ def estimate_noise(f: Callable[..., Any], /, *args: Any, seed: int = 0, **kwargs
     True
     """
     require_function("estimate_noise", f)
-    evaluations = 0
-
-    def counted(*inner: Any, **keywords: Any) -> Any:
-        nonlocal evaluations
-        evaluations += 1
-        return f(*inner, **keywords)
-
-    probe = Probe(counted, AutoFiniteDifferences(method="central"), args, kwargs)
+    counting = counted(f)
+    probe = Probe(counting, AutoFiniteDifferences(method="central"), args, kwargs)
     random = np.random.default_rng(seed)
     signs: Mapping[int, Any] = {
         n: random.choice([-1.0, 1.0], point.shape) * np.where(point == 0, 1.0, point) for n, point in enumerate(probe.points)
@@ -80,7 +74,7 @@ def estimate_noise(f: Callable[..., Any], /, *args: Any, seed: int = 0, **kwargs
         result = _noise(np.array(values))
         if result is not None:
             size = float(np.abs(values).max())
-            return Noise(result, result / size if size else 0.0, evaluations)
+            return Noise(result, result / size if size else 0.0, counting.calls)
     raise PrecisionError(
         f"estimate_noise: the differences of f show no noise at distances of {min(DISTANCES):g} to {max(DISTANCES):g} of its "
         f"arguments: it is not finite there, bends too much, or is constant. Look at f at neighbouring points yourself, or "

@@ -21,10 +21,9 @@ Outcome = Literal["right", "wrong", "undecided"]
 ROUNDING, CAUTION = 3.0, 10.0
 #: Each step is so many times the next one. Extrapolation removes the error in the square of the step.
 RATIO = 4.0
-#: Slopes that are known no better may agree by chance.
-LOOSE = 1e-2
-#: The shortest and the longest step, in units of the first one; and how many steps are taken at most.
-_SHORTEST, _LONGEST, _MOST = 1e-13, RATIO**10, 36
+#: The shortest and the longest step, in units of the first one; how far f is looked at where it does not change at all; and
+#: how many steps are taken at most.
+_SHORTEST, _LONGEST, _BLIND, _MOST = 1e-13, RATIO**20, RATIO**10, 36
 #: After so many steps a kink is no sharp bend.
 _SURE = 7
 #: Slopes that are equal without an estimate of their error need so much more than rounding.
@@ -82,7 +81,7 @@ class Evidence:
 
     gradient, differences: the slope as claimed and as seen. apart: their difference; error: how far it may be off.
     size: of the slopes, and of what is to be expected of them if their parts did not cancel by chance.
-    bend: how much the slope changes nearby. looks: from the longest step to the shortest.
+    bend: how much the slope changes over the first step, at most. looks: from the longest step to the shortest.
     """
 
     gradient: float
@@ -106,10 +105,13 @@ class Evidence:
             return "right"  # f is stationary here, but not nearby
         return known
 
-    def judged(self, rtol: float, limit: float, own: Callable[[], float], largest: float) -> tuple[Outcome, Evidence]:
+    def judged(
+        self, rtol: float, limit: float, own: Callable[[], float], largest: float, epsilon: float
+    ) -> tuple[Outcome, Evidence]:
         """The outcome, and the evidence with the error of the claimed slope itself, if it matters.
 
         own: that error, which takes time. largest: the size of other slopes, if this one is zero but for rounding.
+        epsilon: the precision of f.
         """
         outcome = self.outcome(rtol, limit)
         if outcome == "right" or not math.isfinite(self.gradient):
@@ -117,17 +119,14 @@ class Evidence:
         error = own()
         found = replace(self, error=self.error + error)
         outcome = found.outcome(rtol, limit)
+        hidden = CAUTION * found.error
+        # Zero but for rounding: as the changes nearby show, or as differences do, if they are that exact.
         null = (
-            error > 0
-            and abs(self.gradient) <= CAUTION * error
-            and self.apart <= CAUTION * found.error <= CAUTION * limit * largest
+            abs(self.gradient) <= CAUTION * error
+            and self.apart <= hidden <= CAUTION * limit * largest
+            and (error > 0 or hidden <= epsilon * largest)
         )
         return ("right", replace(found, size=largest)) if outcome == "undecided" and null else (outcome, found)
-
-    @property
-    def loose(self) -> bool:
-        """Whether slopes are known no better than to some per cent: where their parts cancel they may agree by chance."""
-        return self.apart + self.error > LOOSE * max(abs(self.gradient), abs(self.differences))
 
     @property
     def independent(self) -> bool:
@@ -158,15 +157,17 @@ def confirmed(
     found = settle(look, first, rtol, typical)
     if found.outcome(rtol, limit) != "wrong" or not found.finite:
         return found
-    found, again = (_within(each, scale, typical) for each in (found, settle(look, 0.37 * first, rtol, typical)))
+    found, again = (_within(each, scale, typical, first) for each in (found, settle(look, 0.37 * first, rtol, typical)))
     error = max(found.error, again.error, abs(again.differences - found.differences) / CAUTION)
     return replace(min(found, again, key=lambda each: each.error), error=error)
 
 
-def _within(found: Evidence, scale: float, typical: float) -> Evidence:
+def _within(found: Evidence, scale: float, typical: float, first: float) -> Evidence:
     """The same without the steps that are longer than so."""
     near = [look for look in found.looks if look.step <= scale]
-    return found if len(near) < 3 or len(near) == len(found.looks) else weigh(near, typical)
+    if len(near) < 3 or len(near) == len(found.looks):
+        return found
+    return replace(weigh(near, typical, first), looks=found.looks)  # f may change farther off
 
 
 def settle(look: Callable[[float], Look], first: float, rtol: float, typical: float = 0.0) -> Evidence:
@@ -181,7 +182,7 @@ def settle(look: Callable[[float], Look], first: float, rtol: float, typical: fl
     step: float | None = first / RATIO**2
     while step is not None and len(looks) < _MOST:
         looks.insert(0 if step > looks[0].step else len(looks), look(step))
-        known = weigh(looks, typical)
+        known = weigh(looks, typical, first)
         if known.apart <= rtol * known.size and known.error <= 10 * rtol * known.size:
             break
         step = None if kink_among(looks, _SURE) else _next(looks, known, first)
@@ -194,7 +195,8 @@ def _next(looks: Sequence[Look], known: Evidence, first: float) -> float | None:
     What longer steps take for noise may be f in a smaller scale, so that shorter steps follow as far as rounding lets them.
     """
     longest, shortest = looks[0], looks[-1]
-    if known.noisy and known.farthest and math.isfinite(longest.central) and longest.step < _LONGEST * first:
+    most = first * (_BLIND if longest.blind else _LONGEST)
+    if known.noisy and known.farthest and math.isfinite(longest.central) and longest.step < most:
         return longest.step * RATIO
     if not RATIO * shortest.noise >= known.error and shortest.step > _SHORTEST * first:
         return shortest.step / RATIO
@@ -210,7 +212,7 @@ def _glance(looks: Sequence[Look], typical: float) -> Evidence:
     return Evidence(narrow.slope, differences, abs(apart), narrow.noise, size, wide.jump, tuple(looks))
 
 
-def weigh(looks: Sequence[Look], typical: float = 0.0) -> Evidence:
+def weigh(looks: Sequence[Look], typical: float, first: float) -> Evidence:
     """The best of all windows of three steps, and its error.
 
     The error is how much extrapolation from a shorter step changes; and rounding, as f's values have it, and as shorter steps
@@ -227,7 +229,7 @@ def weigh(looks: Sequence[Look], typical: float = 0.0) -> Evidence:
             error = math.inf if c.jump > 1.5 * b.jump + 8 * c.noise else max(error, c.jump)
         size = max(abs(c.slope), abs(c.central), typical)
         if best is None or error < best.error:
-            found = (abs(apart), error, size, a.jump, tuple(looks))
+            found = (abs(apart), error, size, a.jump * min(1.0, first / a.step), tuple(looks))
             best = Evidence(c.slope, c.slope + apart, *found, 3 * noise >= error, a is finite[0])
     if best is None:
         last = finite[-1] if finite else looks[-1]
@@ -260,14 +262,10 @@ def kink_among(looks: Sequence[Look], count: int = 3) -> Look | None:
     return clear[-1] if stays else None
 
 
-def between(look: Look, slope: float) -> bool:
-    """Whether a slope lies between the one-sided ones of a kink."""
+def at_kink(look: Look, slope: float) -> Outcome:
+    """Right: what engines give at a kink, the slope behind, the one ahead, or their mean. Undecided: another one between."""
+    if any(abs(slope - side) <= 0.02 * look.jump + 2 * look.noise for side in (look.behind, look.ahead, look.central)):
+        return "right"
+    slack = 0.05 * look.jump + 2 * look.noise
     low, high = sorted((look.behind, look.ahead))
-    slack = 0.05 * (high - low) + 2 * look.noise
-    return low - slack <= slope <= high + slack
-
-
-def chosen(look: Look, slope: float) -> bool:
-    """Whether a slope is what engines give at a kink: the slope behind, the one ahead, or their mean."""
-    slack = 0.02 * look.jump + 2 * look.noise
-    return any(abs(slope - side) <= slack for side in (look.behind, look.ahead, look.central))
+    return "undecided" if low - slack <= slope <= high + slack else "wrong"

@@ -16,6 +16,7 @@ from ..core.operators.dispatch import Kind, around_of, require_call
 from ..core.operators.run import run
 from ..core.tree import Slot
 from ..spread.batched_call import BatchedLayout
+from .probe import counted
 
 
 @dataclass(frozen=True)
@@ -103,21 +104,14 @@ def explain(
         call, title = functools.partial(_run, kind), f"{name}({{}})"
     else:
         require_call("explain(operator, f, backend, *args)", operator, f)
-    evaluations = 0
-
-    @functools.wraps(f)
-    def counted(*inner: Any, **keywords: Any) -> Any:
-        nonlocal evaluations
-        evaluations += 1
-        return f(*inner, **keywords)
-
+    counting = counted(f)
     with recording() as record:
-        call(counted, backend, *args, **kwargs)
+        call(counting, backend, *args, **kwargs)
     plan, values = record.calls[0]
     leaves = tuple(_reports(plan, values))
     error = max([accuracy.relative for accuracy in record.accuracies], default=None)
     steps = _of_one_entry(plan, record.steps)
-    explanation = Explanation(title.format(plan.operator), backend, leaves, steps, evaluations, error)
+    explanation = Explanation(title.format(plan.operator), backend, leaves, steps, counting.calls, error)
     print(explanation)
     return explanation
 

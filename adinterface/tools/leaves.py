@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -94,8 +96,14 @@ def with_other_arrays(
 ) -> Any:
     """The tree with `change(library, array)` in place of each of its floating leaves, those in Constants included.
 
+    A function gets others in place of the arrays that it captures or knows as globals; it keeps all else.
     whole: makes another object of one through which f reaches its arrays; None does it array by array.
     """
+    if isinstance(tree, FunctionType):
+        return _with_other_captures(tree, change, whole)
+    if type(tree) is partial:
+        first, keywords = (with_other_arrays(each, change, whole) for each in ([tree.func, *tree.args], tree.keywords))
+        return partial(*first, **keywords)
     if type(tree) is Constant:
         return Constant(with_other_arrays(tree.value, change, whole))
     handler = handler_of(tree, scan=False)
@@ -108,6 +116,28 @@ def with_other_arrays(
     children, data = handler.flatten(tree)
     changed = [with_other_arrays(child, change, whole) for child in children]
     return handler.replace(data, [*holder_of(handler, tree, children), *changed])
+
+
+def _with_other_captures(f: FunctionType, change: Callable[[Library, Any], Any], whole: Any) -> FunctionType:
+    def other(value: Any) -> Any:
+        if isinstance(value, FunctionType) and (value is f or value.__module__ != f.__module__):
+            return value  # not the code of packages
+        found = list[Any]()
+
+        def noted(make: Callable[[Any, Any], Any], kind: Any, old: Any) -> Any:
+            found.append(old)
+            return make(kind, old)
+
+        made = with_other_arrays(value, partial(noted, change), whole and partial(noted, whole))
+        return made if found else value
+
+    known = inspect.getclosurevars(f)
+    changed = {name: other(value) for name, value in {**known.globals, **known.nonlocals}.items()}
+    cells = zip(known.nonlocals.items(), f.__closure__ or (), strict=True)
+    closure = [cell if changed[name] is value else CellType(changed[name]) for (name, value), cell in cells]
+    made = FunctionType(f.__code__, {**f.__globals__, **changed}, f.__name__, other(f.__defaults__), tuple(closure))
+    made.__kwdefaults__ = other(f.__kwdefaults__)
+    return made
 
 
 def in_double_precision(tree: Any, *, as_numpy: bool = False) -> Any:

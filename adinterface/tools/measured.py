@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ..core.contract.auto import AutoBackend
+from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
+from ..core.contract.errors import BackendError
+from ..core.contract.registry import find
 from .evidence import decide
 from .numbers import Array
 
@@ -18,9 +20,9 @@ class LeafDifference:
 
     absolute: the largest difference of two numbers.
     scale: the largest number of the reference's leaf.
-    kink: f has a kink here (its slopes ahead and behind differ), and both answers lie between these slopes.
+    kink: f has a kink here (its slopes ahead and behind differ), and each answer is one of them or their mean.
     note: why the leaf cannot be compared, if so (it is missing, or has another shape); the difference is then infinite.
-    rounding: how much the leaf changes if the arguments are a few roundings off; known where results differ.
+    rounding: how much the leaf changes if what f is given or captures is a few roundings off; known where results differ.
     """
 
     path: str
@@ -62,7 +64,8 @@ class Measured:
     peak_bytes: the most memory that was allocated at once during a call, as far as `tracemalloc` sees it.
     differences: for each leaf, against the reference.
     estimated: the largest error, relative to its leaf, that the engine estimates; None where it estimates none.
-    roundings: how much each leaf changes if the arguments are a few roundings off; empty unless results differ.
+    kinks: the leaves where f has a kink, and each number is one that engines give there; looked for where results differ.
+    roundings: how much each leaf changes if what f is given or captures is a few roundings off; empty unless results differ.
     """
 
     backend: AutoBackend
@@ -75,6 +78,7 @@ class Measured:
     peak_bytes: int = 0
     differences: tuple[LeafDifference, ...] = ()
     estimated: float | None = None
+    kinks: frozenset[str] = frozenset()
     roundings: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -95,4 +99,18 @@ def label(backend: AutoBackend) -> str:
     return f"{type(backend).__name__}({', '.join(options)})"
 
 
-__all__ = ["LeafDifference", "Measured", "label"]
+def listed(call: str, backends: Any, *, empty: bool = False) -> list[AutoBackend]:
+    """The backends that a call got as a list, which may be empty or not; it raises BackendError if they are none."""
+    if isinstance(backends, AutoBackend):
+        raise BackendError(f"{call}: backends must be a list; write [{label(backends)}].")
+    chosen = list(backends) if isinstance(backends, Iterable) and not isinstance(backends, str) else None
+    if chosen is None or not (chosen or empty):
+        name = AutoFiniteDifferences.__name__
+        raise BackendError(f"{call}: backends must be a list of backend values, such as [{name}()].")
+    for backend in chosen:
+        if not isinstance(backend, AutoBackend):
+            find(backend)  # raises, and says what to write
+    return chosen
+
+
+__all__ = ["LeafDifference", "Measured", "label", "listed"]

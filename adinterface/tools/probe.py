@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -91,18 +92,31 @@ class Probe:
             return look_at(values, step, slope, self.epsilon * max(map(abs, values)))
 
     def in_double_precision(self) -> Probe | None:
-        """The same with all arrays in double precision, if f computes the same with them; None if not, or if they are."""
+        """The same with all arrays in double precision, those that f captures included; None if f computes something else."""
         if self.epsilon < 1e-10 or not np.isfinite(self.value):
             return None
         native = first_order(self.auto).library is not None  # then the backend converts, in its own precision scope
         with suppress(Exception), warnings.catch_warnings():  # whatever keeps f from it, the given precision remains
             warnings.simplefilter("ignore")
             args, kwargs = (in_double_precision(tree, as_numpy=native) for tree in (self.args, self.kwargs))
-            wide = Probe(self.f, self.auto, args, kwargs)
+            wide = Probe(in_double_precision(self.f), self.auto, args, kwargs)
             same = abs(wide.value - self.value) <= self.epsilon**0.5 * abs(self.value)
             if wide.epsilon < 1e-10 and wide.paths == self.paths and same:
                 return wide
         return None
+
+
+def counted(f: Callable[..., Any]) -> Any:
+    """f, which counts its calls in its attribute `calls`."""
+
+    @functools.wraps(f)
+    def counting(*args: Any, **kwargs: Any) -> Any:
+        result.calls += 1
+        return f(*args, **kwargs)
+
+    result: Any = counting
+    result.calls = 0
+    return result
 
 
 def inner(a: Array, b: Array) -> float:

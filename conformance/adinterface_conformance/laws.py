@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adinterface import hvp, pushforward
-from adinterface.tools.evidence import decide
 
 from .case import Case
 from .trees import assert_close, floating, numbers_of
@@ -31,11 +30,9 @@ def combined(p: float, a: Vectors, q: float, b: Vectors) -> Vectors:
     return [p * x + q * y for x, y in zip(a, b)]
 
 
-def _assert_equal(got: float, wanted: float, size: float, case: Case, what: str) -> None:
-    """Two numbers that are sums of products of this size."""
-    apart = abs(got - wanted)
-    wrong = decide(apart, 0.0, max(size, _floor(case)), 10 * case.rtol()) == "wrong"
-    assert not wrong, f"{what}: got {got!r}, wanted {wanted!r}, off by {apart:.3g}"
+def _assert_alike(got: Any, wanted: Any, size: float, case: Case, what: str) -> None:
+    """Numbers that are sums of products of this size."""
+    assert_close(got, wanted, what, 10 * case.rtol(), max(size, _floor(case)))
 
 
 # First order ---------------------------------------------------------------------------------------------------------
@@ -59,7 +56,7 @@ def adjointness(case: Case) -> None:
         else:
             v, tangent = case.tangent_leaves(), floating(parts["push" if "push" in parts else "tangent"])
     size = norm(tangent) * norm(w) + norm(v) * norm(pulled)
-    _assert_equal(inner(tangent, w), inner(v, pulled), size, case, "<push(v), w> against <v, back(w)>")
+    _assert_alike(inner(tangent, w), inner(v, pulled), size, case, "<push(v), w> against <v, back(w)>")
 
 
 def _push(case: Case, v: Vectors) -> Vectors:
@@ -108,10 +105,10 @@ def linearity(case: Case) -> None:
     mixed = apply(case, combined(p, a, q, b))
     size = norm(first) + norm(second)
     for n, (got, x, y) in enumerate(zip(mixed, first, second)):
-        assert_close(got, p * x + q * y, f"map({p} a + {q} b), leaf {n}", 10 * case.rtol(), max(size, _floor(case)))
+        _assert_alike(got, p * x + q * y, size, case, f"map({p} a + {q} b), leaf {n}")
     if b is not known:
         for n, (got, wanted) in enumerate(zip(apply(case, known), image)):
-            assert_close(got, wanted, f"the map applied again, leaf {n}", 10 * case.rtol(), max(norm(image), _floor(case)))
+            _assert_alike(got, wanted, norm(image), case, f"the map applied again, leaf {n}")
 
 
 def _floor(case: Case) -> float:
@@ -137,7 +134,7 @@ def stacks(case: Case) -> None:
     assert len(stacked) == len(images[0]), f"{len(stacked)} leaves where {len(images[0])} are wanted"
     for n, got in enumerate(stacked):
         wanted = np.stack([factor * images[m % 2][n] for m, factor in enumerate(factors)])
-        assert_close(got, wanted, f"the stack, leaf {n}", 10 * case.rtol(), max(norm([wanted]), _floor(case)))
+        _assert_alike(got, wanted, norm([wanted]), case, f"the stack, leaf {n}")
 
 
 # Second order --------------------------------------------------------------------------------------------------------
@@ -165,12 +162,12 @@ def symmetry(case: Case) -> None:
     if "hessian" in parts:
         matrix = hessian_matrix(case, parts["hessian"])
         size = float(np.max(np.abs(matrix), initial=0.0))
-        assert_close(matrix, matrix.T, "the Hessian against its transpose", 10 * case.rtol(), max(size, _floor(case)))
+        _assert_alike(matrix, matrix.T, size, case, "the Hessian against its transpose")
         return
     v, u = case.vector_leaves(), case.direction("u")
     product, other = floating(parts["hvp"]), _hessian_times(case, u)
     size = norm(u) * norm(product) + norm(v) * norm(other)
-    _assert_equal(inner(u, product), inner(v, other), size, case, "<u, Hv> against <v, Hu>")
+    _assert_alike(inner(u, product), inner(v, other), size, case, "<u, Hv> against <v, Hu>")
 
 
 # Taylor --------------------------------------------------------------------------------------------------------------

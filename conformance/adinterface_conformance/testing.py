@@ -45,7 +45,7 @@ def assert_backends_agree(
     rtol, atol: see `Comparison.agree`.
 
     Raises AssertionError, with the differing leaves side by side, if a backend raised an error or two backends differ.
-    Warns with KinkWarning where they differ because f has a kink there and each answer lies between the slopes.
+    Warns with KinkWarning where they differ because f has a kink there and each answer is one of its slopes or their mean.
     """
     __tracebackhide__ = True
     if isinstance(f, Mapping):

@@ -29,7 +29,7 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.tools import GradientCheck
-from adinterface.tools.evidence import Look, between, kink_among
+from adinterface.tools.evidence import Look, at_kink, kink_among
 
 RANDOM = np.random.default_rng(0)
 MODEL = {"w": RANDOM.normal(size=(3, 3)), "b": RANDOM.normal(size=3), "s": 1.5, "name": "model"}
@@ -306,8 +306,8 @@ def test_looks_tell_a_kink_from_curvature():
     kink = [Look(h, 1.0, 0.0, -1.0, 1.0, 0.0) for h in (1.0, 0.1, 0.01)]
     assert kink_among(smooth) is None
     assert kink_among(kink) is kink[-1]
-    assert between(kink[-1], 0.3)
-    assert not between(kink[-1], 1.3)
+    assert [at_kink(kink[-1], slope) for slope in (-1.0, 0.0, 1.0)] == ["right"] * 3
+    assert [at_kink(kink[-1], slope) for slope in (0.3, 1.3)] == ["undecided", "wrong"]
 
 
 # In a test ------------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """`compare`: results, differences with their paths, times, evaluations, memory and errors of several backends."""
 
+import functools
 import importlib
 import math
 import re
@@ -205,6 +206,47 @@ def logistic(x):
     return x
 
 
+HILBERT = 1.0 / (np.arange(8)[:, None] + np.arange(8) + 1.0)
+
+
+def solved(x, h=None, factor=1.0):
+    """A solution whose gradient is wrong on torch, if the factor is not 1."""
+    xp = array_namespace(x)
+    if isinstance(x, torch.Tensor) and factor != 1.0:
+        x = x * factor + (x * (1.0 - factor)).detach()
+    return x @ xp.linalg.solve(xp.asarray(HILBERT if h is None else h), x)
+
+
+def closed(h):
+    return lambda x: solved(x, h)
+
+
+CAPTURING = {
+    "global": solved,
+    "closure": closed(HILBERT),
+    "default": lambda x, h=HILBERT: solved(x, h),
+    "partial": functools.partial(solved, h=HILBERT),
+    "function": lambda x: CAPTURING_INSIDE(x),
+}
+CAPTURING_INSIDE = closed(HILBERT)
+
+
+@pytest.mark.parametrize("captured", [*CAPTURING, "keyword"])
+def test_the_rounding_of_what_f_captures_is_undecided(captured):
+    x = np.random.default_rng(0).standard_normal(8)
+    keywords = {"h": HILBERT} if captured == "keyword" else {}
+    f = CAPTURING.get(captured, solved)
+    report = compare(gradient, f, [AutoTorch(), AutoJax()], x, **keywords)
+    assert report.verdict == "undecided", report
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0 + 3e-8, "undecided"), (1.001, "wrong"), (0.0, "wrong"), (-1.0, "wrong")])
+def test_a_fault_beside_the_rounding_of_what_f_captures(factor, verdict):
+    x = np.random.default_rng(0).standard_normal(8)
+    report = compare(gradient, functools.partial(solved, factor=factor), [AutoTorch(), AutoJax()], x)
+    assert report.verdict == verdict, report
+
+
 @pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")
 @pytest.mark.parametrize("x", [0.3, np.array(0.3), Constant], ids=["float", "array", "constant"])
 def test_a_difference_that_rounding_explains_is_undecided(x):
@@ -222,7 +264,7 @@ def test_a_difference_that_rounding_explains_is_undecided(x):
     assert str(difference).endswith(" undecided")
     for text in (str(report), report._repr_html_()):
         assert "(undecided)" in text
-        assert "undecided: results change as much if the arguments are a few roundings off." in text
+        assert "undecided: results change as much if the arguments, and what f captures, are a few roundings off." in text
     assert report.against(AutoFiniteDifferences()).verdict == "undecided"
     with pytest.raises(AssertionError, match="are a few roundings off"):
         report.raise_if_failed()
@@ -244,7 +286,7 @@ def test_the_verdict_of_what_agrees_and_of_an_f_that_draws():
     random = np.random.default_rng(0)
     report = compare(gradient, lambda x: x * random.random(), [AutoTorch(), AutoAutograd()], 2.0)
     assert report.verdict == "undecided"
-    assert "fix its random numbers" in report.advice
+    assert "Fix its random numbers" in report.advice
 
 
 def test_what_cannot_be_compared_says_why():

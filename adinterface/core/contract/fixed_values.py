@@ -170,6 +170,11 @@ def hold_on(hold: Hold) -> Token[Hold | None]:
 let_go: Callable[[Token[Hold | None]], None] = _hold.reset
 
 
+def nothing_fixed() -> within[Hold | None]:
+    """A context in which `ignore_derivatives` returns what it is given."""
+    return within(_hold, None)
+
+
 class Around:
     """Evaluations around a point by other code, with ignored values fixed at that point.
 
@@ -179,7 +184,7 @@ class Around:
     __slots__ = ("_hold",)
 
     def __init__(self, at_the_point: Callable[[], Any]):
-        with within(_hold, None):
+        with nothing_fixed():
             self._hold = Hold(at_the_point, ())
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
@@ -199,4 +204,4 @@ def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] 
     return Holding(function, Hold(function.alone, leaves, aside))
 
 
-__all__ = ["Around", "Hold", "Holding", "fixed_value", "hold_on", "holding", "let_go"]
+__all__ = ["Around", "Hold", "Holding", "fixed_value", "hold_on", "holding", "let_go", "nothing_fixed"]

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from adinterface import AdinterfaceError, AutoBackend
+from adinterface.tools.evidence import decide
+from adinterface.tools.numbers import largest_of
 
 from ..accuracy import differentiates
 from ..case import warm_up
@@ -198,7 +200,7 @@ def _judged(
         done.comparisons += 1
     scale = 1 + float(np.max(np.abs(wanted), initial=0.0))
     allowed = _allowed(call, program) + (known[0].doubt if known and known[0] is not None else 0.0)
-    if wanted.shape == got.shape and np.max(np.abs(got - wanted), initial=0.0) <= allowed * scale:
+    if wanted.shape == got.shape and decide(largest_of(got - wanted), 0.0, scale, allowed) != "wrong":
         return "", ""
     return f"{road.gives} is wrong", f"got {got.round(7).tolist()}, wanted {wanted.round(7).tolist()} by {referee}"
 

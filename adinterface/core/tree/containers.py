@@ -74,8 +74,9 @@ class _Dict(NodeType):
         return defaultdict(factory, items) if cls is defaultdict else cls(items)
 
     def key(self, data: Any, fixed: bool = True) -> Any:
-        _, factory, keys = data
-        return data if factory is None and {str}.issuperset(map(type, keys)) else key_of(data, fixed)
+        cls, factory, keys = data
+        same = factory is None and {str}.issuperset(map(type, keys))
+        return data if same else (cls, key_of(factory, fixed), key_of(keys, fixed))
 
     def paths(self, data: Any, count: int) -> list[str]:
         return [f"[{key!r}]" for key in data[2]]
@@ -131,7 +132,8 @@ class _Fields(NodeType):
         return children, (cls, dynamic, tuple(state.items()))
 
     def key(self, data: Any, fixed: bool = True) -> Any:
-        return key_of(data, fixed) if data[2] else data
+        cls, dynamic, state = data
+        return (cls, dynamic, tuple([(name, key_of(value, fixed)) for name, value in state])) if state else data
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
         cls, _, state = data

@@ -73,7 +73,8 @@ class ModuleNode(NodeType):
         return ()
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
-        return gradient(*children[0], children[1:])
+        (module, parameters), *gradients = children
+        return gradient(module, parameters, gradients)
 
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children

@@ -135,8 +135,11 @@ class _Copier:
         return copied
 
     def copy(self, module: nn.Module) -> nn.Module:
-        """A copy with its own registers."""
-        memo, before = self.memo, module.__dict__
+        """A copy with its own registers, which is made once."""
+        memo = self.memo
+        if id(module) in memo:
+            return memo[id(module)]  # type: ignore[no-any-return]
+        before = module.__dict__
         kind: Any = type(module)
         new: nn.Module = object.__new__(kind)
         memo[id(module)] = new
@@ -159,16 +162,13 @@ class _Copier:
             state.update({name: before[name].copy() for name in self.kept if before.get(name)})
             self.pending += [(module, state, name) for name in self.kept if before.get(name)]
         parameters, buffers, children = before["_parameters"], before["_buffers"], before["_modules"]
+        for buffer in buffers.values():
+            if id(buffer) not in memo:
+                memo[id(buffer)] = self.buffer(buffer)
         state["_parameters"] = self.values_of(parameters) if parameters else {}
-        state["_buffers"], state["_modules"] = copies, inner = dict(buffers), dict(children)
+        state["_buffers"] = {name: memo[id(buffer)] for name, buffer in buffers.items()} if buffers else {}
+        state["_modules"] = {name: self.copy(child) for name, child in children.items()} if children else {}
         state["_non_persistent_buffers_set"] = before["_non_persistent_buffers_set"].copy()
-        for name, buffer in buffers.items():
-            if (known := memo.get(id(buffer))) is None and buffer is not None:
-                known = memo[id(buffer)] = self.buffer(buffer)
-            copies[name] = known
-        for name, child in children.items():
-            known = memo.get(id(child))
-            inner[name] = self.copy(child) if known is None and child is not None else known
         return new
 
     def restored_state(self, kind: Any, module: Any, new: nn.Module) -> dict[str, Any]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 import functools
 import operator
-import threading
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Any
-from weakref import WeakValueDictionary, ref
+from weakref import ref
 
 import torch
 from torch import nn
@@ -55,7 +54,7 @@ class ModuleNode(NodeType):
             if here.watch is not None:
                 here.watch.given(module)
             return module
-        copied = data.around(module, parameters, values)
+        copied = around(module, parameters, values)
         if not {*map(id, here.inputs)}.isdisjoint(map(id, values)):  # the module at its own numbers
             share_buffers(module, copied)
         if here.copies is not None:
@@ -63,6 +62,8 @@ class ModuleNode(NodeType):
         return copied
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
+        if not isinstance(value, torch.jit.ScriptModule):
+            refuse_wrappers(value._orig_mod if is_compiled(value) else value)
         for inner in value.modules():
             if ROW in vars(inner):
                 raise ConversionError(
@@ -72,13 +73,14 @@ class ModuleNode(NodeType):
         return ()
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
-        return data.gradient(*children[0], children[1:])
+        (module, parameters), *gradients = children
+        return gradient(module, parameters, gradients)
 
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children
         values = [value.value if type(value) is Constant else value for value in values]  # the frozen ones
         values = [_parameter(value, old) for value, old in zip(values, parameters)]
-        return data.around(module, parameters, values, compiled=True)
+        return around(module, parameters, values, compiled=True)
 
     def widened(self, value: Any) -> Any:
         return copy.deepcopy(value).double()
@@ -88,11 +90,13 @@ class ModuleNode(NodeType):
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
         # A module of the rows of a Hessian has trees in place of parameters.
-        names = data.names if all(_inside(other, name) is not None for name in data.names) else read(other)[0].names
+        names = names_of(data)
+        if not all(_inside(other, name) is not None for name in names):
+            names = names_of(read(other)[0])
         return [_inside(other, name) for name in names], [_path(name) for name in names]
 
     def paths(self, data: Any, count: int) -> list[str]:
-        return [_path(name) for name in data.names]
+        return [_path(name) for name in names_of(data)]
 
 
 def _parameter(value: Any, old: nn.Parameter) -> nn.Parameter:
@@ -114,146 +118,114 @@ def _path(name: str) -> str:
     return "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in name.split("."))
 
 
-class ModuleStructure:
-    """The classes, names and ties in a module, without modules and tensors: all similar modules share it.
-
-    Shapes and dtypes of parameters are not part of it: they are in the signature of a call.
-    """
-
-    def __init__(self, module: nn.Module):
-        self._compiled = is_compiled(module)
-        refuse_wrappers(module._orig_mod if self._compiled else module)  # type: ignore[arg-type]
-        if UninitializedParameter in map(type, module.parameters()):
-            raise ConversionError(
-                "A lazy module has parameters without a shape, which get one in its first call. Call it once with an example "
-                "before differentiating."
-            )
-        #: The names of the parameters, tied ones once, in the order of the walk.
-        self.names = [name for name, _ in module.named_parameters()]
-
-    def __deepcopy__(self, memo: Any) -> ModuleStructure:
-        return self
-
-    def gradient(self, module: Any, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
-        """A module of the same class with gradients for parameters, zeros for None, and a copy of its other contents.
-
-        A gradient that requires one stays in its graph. For a Hessian, trees like the argument replace the parameters.
-        """
-        if not self._compiled:
-            return gradient_of(module, parameters, gradients)
-        return _rewrapped(module, gradient_of(module._orig_mod, parameters, gradients), False)
-
-    def around(self, module: Any, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False) -> nn.Module:
-        """A copy of the module in which these values take the places of its parameters.
-
-        compiled: a copy of what `torch.compile` made is compiled, too, when it is called; else it runs as it is. Raises
-        ConversionError for a member of a group of processes, which a copy would not be.
-        """
-        refuse_copies(module)
-        if not self._compiled:
-            return copy_of(module, parameters, values)
-        return _rewrapped(module, copy_of(module._orig_mod, parameters, values), compiled)
+# What a module is. ------------------------------------------------------------------------------------------------------
 
 
-class Scripted(ModuleStructure):
-    """As `ModuleStructure`, of a ScriptModule, which keeps its parameters in C++.
+def read(module: nn.Module) -> tuple[tuple[Any, ...], list[Any]]:
+    """The classes, names and ties in a module; and each parameter once, in the order of `named_parameters()`.
 
-    It cannot be copied piece by piece, and `functional_call` does not reach it. torch copies it, and the values are written
-    into the copy.
-    """
-
-    def __init__(self, module: nn.Module):
-        self.names = [name for name, _ in module.named_parameters()]
-
-    def gradient(self, module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
-        """A copy of the module with gradients for parameters, zeros for None."""
-        if not all(gradient is None or isinstance(gradient, torch.Tensor) for gradient in gradients):
-            raise ConversionError(
-                f"{type(module).__name__}: a ScriptModule holds tensors alone, and cannot hold the rows of a Hessian. Pass the "
-                f"module that it was made from, or take products with the Hessian, hvp."
-            )
-        return self._built(module, [*map(entry, gradients, parameters)])
-
-    def around(
-        self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False
-    ) -> nn.Module:
-        """A copy of the module in which these values take the places of its parameters."""
-        return self._built(module, values)
-
-    @staticmethod
-    def _built(module: nn.Module, values: Sequence[Any]) -> nn.Module:
-        with torch.no_grad():
-            copied: nn.Module = copy.deepcopy(module)
-        placed = dict(zip(map(id, module.parameters()), values))
-        inside: Callable[[nn.Module], Iterable[Any]] = operator.methodcaller("named_modules", remove_duplicate=False)
-        for (_, inner), (_, other) in zip(inside(module), inside(copied), strict=True):
-            for name, parameter in inner._parameters.items():
-                if parameter is not None:
-                    setattr(other, name, placed[id(parameter)])
-        if type(copied) is type(module):
-            return copied
-        # A traced module is a shell around a scripted one, and torch copies the latter alone.
-        shell: nn.Module = object.__new__(type(module))
-        vars(shell).update({name: copy.copy(value) for name, value in vars(module).items()}, _actual_script_module=copied)
-        return shell
-
-
-#: The structures of the modules in plans: one object for all similar modules, so that it is compared by identity.
-_structures: WeakValueDictionary[Hashable, ModuleStructure] = WeakValueDictionary()
-_lock = threading.Lock()
-
-
-def read(module: nn.Module) -> tuple[ModuleStructure, Sequence[Any]]:
-    """The structure of a module, one object for all similar modules, and its parameters."""
-    scripted = isinstance(module, torch.jit.ScriptModule)
-    key, parameters = _survey_scripted(module) if scripted else _survey(module)
-    known = _structures.get(key)
-    if known is None:
-        made = Scripted(module) if scripted else ModuleStructure(module)
-        with _lock:
-            known = _structures.setdefault(key, made)
-    return known, parameters
-
-
-def _survey(module: nn.Module) -> tuple[Hashable, list[Any]]:
-    """The key of the structure; and each parameter once, in the order of `named_parameters()`.
-
-    A class is held weakly: a parametrized module has a class of its own, which keeps the module alive.
+    The first is equal for similar modules, and contains no module and no tensor. A class is held weakly: a parametrized
+    module has a class of its own, which keeps the module alive.
     """
     places: list[Any] = []
-    #: The number of each module, which identifies a second occurrence.
+    #: For each module its class, and the names in it; or the number of a module that was there before, 0 for None.
+    modules: list[Any] = []
     numbers: dict[int, int] = {id(None): 0}
-    key: list[Any] = []
     stack: list[Any] = [module]
     while stack:
         inner = stack.pop()
         new = len(numbers)
         number = numbers.setdefault(id(inner), new)
         if number != new:
-            key.append(number)
+            modules.append(number)
             continue
         own, children = inner._parameters, inner._modules
-        key += ref(type(inner)), tuple(own.keys())
+        modules.append((ref(type(inner)), tuple(own.keys()), tuple(children.keys())))
         if own:
             places += own.values()
         if children:
-            key.append(tuple(children.keys()))
             stack += reversed(children.values())
+    if UninitializedParameter in map(type, places):
+        raise ConversionError(
+            "A lazy module has parameters without a shape, which get one in its first call. Call it once with an example "
+            "before differentiating."
+        )
     identities = [*map(id, places)]
-    first: dict[int, int] = {}
-    key += tuple(map(type, places)), tuple(map(first.setdefault, identities, count()))
+    first: dict[int, int | None] = {id(None): None}
+    #: For each place the first one with this parameter; None for an empty one.
+    ties = tuple(map(first.setdefault, identities, count()))
     once = dict(zip(identities, places))
     once.pop(id(None), None)
-    return tuple(key), [*once.values()]
+    return (ties, *modules), [*once.values()]
 
 
-def _survey_scripted(module: nn.Module) -> tuple[Hashable, list[Any]]:
-    """The same for a ScriptModule: the names of its parameters, which of them are tied, and the parameters."""
-    named = list(module.named_parameters(remove_duplicate=False))
-    first: dict[int, int] = {}
-    ties = tuple([first.setdefault(id(parameter), n) for n, (_, parameter) in enumerate(named)])
-    what = tuple([(name, p.shape, p.dtype, p.device, p.requires_grad) for name, p in named])
-    return ("ScriptModule", type(module), ties, what), [*module.parameters()]
+def names_of(structure: tuple[Any, ...]) -> list[str]:
+    """The name of each parameter in a module, as in `named_parameters()`."""
+    ties, *modules = structure
+    names: list[str] = []
+    above = [""]
+    for module in modules:
+        path = above.pop()
+        if type(module) is tuple:
+            _, own, children = module
+            names += [path + name for name in own]
+            above += [f"{path}{name}." for name in reversed(children)]
+    return [name for n, name in enumerate(names) if ties[n] == n]
+
+
+# What is built from it. -------------------------------------------------------------------------------------------------
+
+
+def gradient(module: Any, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
+    """A module of the same class with gradients for parameters, zeros for None; what it holds beside them is shared.
+
+    A gradient that requires one stays in its graph. For a Hessian, trees like the argument replace the parameters.
+    """
+    if isinstance(module, torch.jit.ScriptModule):
+        if not all(gradient is None or isinstance(gradient, torch.Tensor) for gradient in gradients):
+            raise ConversionError(
+                f"{type(module).__name__}: a ScriptModule holds tensors alone, and cannot hold the rows of a Hessian. Pass the "
+                f"module that it was made from, or take products with the Hessian, hvp."
+            )
+        return _scripted(module, [*map(entry, gradients, parameters)])
+    if is_compiled(module):
+        return _rewrapped(module, gradient_of(module._orig_mod, parameters, gradients), False)
+    return gradient_of(module, parameters, gradients)
+
+
+def around(module: Any, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False) -> nn.Module:
+    """A copy of the module in which these values take the places of its parameters.
+
+    compiled: a copy of what `torch.compile` made is compiled, too, when it is called; else it runs as it is. Raises
+    ConversionError for a member of a group of processes, which a copy would not be.
+    """
+    if isinstance(module, torch.jit.ScriptModule):
+        return _scripted(module, values)
+    refuse_copies(module)
+    if is_compiled(module):
+        return _rewrapped(module, copy_of(module._orig_mod, parameters, values), compiled)
+    return copy_of(module, parameters, values)
+
+
+def _scripted(module: nn.Module, values: Sequence[Any]) -> nn.Module:
+    """A copy of a ScriptModule, which keeps its parameters in C++: torch copies it, and the values are written into the copy.
+
+    It cannot be copied piece by piece, and `functional_call` does not reach it.
+    """
+    with torch.no_grad():
+        copied: nn.Module = copy.deepcopy(module)
+    placed = dict(zip(map(id, module.parameters()), values))
+    inside: Callable[[nn.Module], Iterable[Any]] = operator.methodcaller("named_modules", remove_duplicate=False)
+    for (_, inner), (_, other) in zip(inside(module), inside(copied), strict=True):
+        for name, parameter in inner._parameters.items():
+            if parameter is not None:
+                setattr(other, name, placed[id(parameter)])
+    if type(copied) is type(module):
+        return copied
+    # A traced module is a shell around a scripted one, and torch copies the latter alone.
+    shell: nn.Module = object.__new__(type(module))
+    vars(shell).update({name: copy.copy(value) for name, value in vars(module).items()}, _actual_script_module=copied)
+    return shell
 
 
 def _rewrapped(wrapper: Any, inner: nn.Module, compiled: bool) -> nn.Module:

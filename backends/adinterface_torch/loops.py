@@ -20,7 +20,7 @@ from adinterface.core.contract.loops import Arrays, Loops
 from .captured import tensors_in
 from .dtypes import is_inexact
 from .nested_forward import is_forward, writes
-from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack
+from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, unwrapped
 from .unrecorded import nodes_behind
 
 
@@ -79,7 +79,11 @@ class _Finding(TorchFunctionMode):
         self._made: dict[int, weakref.ref[torch.Tensor]] = {}
 
     def note(self, values: Iterable[Any]) -> None:
-        self.captured.update({id(tensor): tensor for tensor in tensors_in(values) if tensor.requires_grad})
+        for tensor in tensors_in(values):
+            while is_wrapped(tensor):  # by a transformation inside the function, which has ended when the tensor is needed
+                tensor = unwrapped(tensor)
+            if tensor.requires_grad:
+                self.captured[id(tensor)] = tensor
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

@@ -214,7 +214,7 @@ _IN_PLACE = frozenset({"__iadd__", "__isub__", "__imul__", "__itruediv__", "__ip
 
 def writes(name: str) -> bool:
     """Whether the function of torch with this name writes into its first argument; item assignment does not count."""
-    return name in _IN_PLACE or (name.endswith("_") and not name.endswith("__"))
+    return name in _IN_PLACE or (name.endswith("_") and not name.endswith(("__", "requires_grad_")))
 
 
 def _apart(x: Any, written: Any) -> Any:

@@ -26,9 +26,10 @@ NOTES = [
     ),
     Note(
         TypeError,
-        r"numpy\.ndarray.*Tensor|Tensor.*numpy\.ndarray",
-        "A NumPy array that f captured met a tensor. Pass it to f as an argument, Constant(w), which is a tensor "
-        "there, or decorate f with adinterface.numpy_function.",
+        r"numpy\.ndarray.*(Tensor|Parameter)|Tensor.*numpy\.ndarray|Concatenation operation is not implemented for NumPy",
+        "A NumPy array met a tensor. If f captured the array, pass it to f as an argument, Constant(w), which is a tensor "
+        "there, or decorate f with adinterface.numpy_function. Solvers and code of the host get NumPy arrays: let them use "
+        "no tensors and no torch modules.",
     ),
     Note(
         OverflowError,
@@ -76,10 +77,10 @@ NOTES = [
     Note(
         (RuntimeError, ValueError),
         # of torch.vmap
-        "vmap: |got a batched tensor|functorch transforms|data-dependent control flow|Batching rule not implemented",
+        "vmap: |got a batched tensor|functorch transforms|data-dependent control flow|Batching rule not impl|within vmap",
         "torch.vmap cannot do this for all entries of a batched call at once: a branch on a value, an item(), a write "
-        "into a tensor that all entries share (as BatchNorm's statistics in training mode are: module.eval()). "
-        "AutoTorch(chunk_size=1) takes one entry after another.",
+        "into a tensor that all entries share (as BatchNorm's statistics in training mode are: module.eval()), or the "
+        "backward pass of what torch.compile made. AutoTorch(chunk_size=1) takes one entry after another.",
     ),
     Note(
         Exception,

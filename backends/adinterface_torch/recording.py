@@ -18,6 +18,7 @@ from torch import nn
 
 from adinterface.core.contract.backend import Arrays, FlatFunction
 from adinterface.core.contract.nodes import state_of
+from adinterface.core.contract.repetition import known_to
 
 from .ambient import here
 from .pickling import RUNNING, Guard
@@ -90,7 +91,10 @@ def in_place(function: FlatFunction, leaves: Arrays, keep: bool = False) -> froz
     held = function.held
     if not held:
         return held
-    others = [leaf for n, leaf in enumerate(leaves) if n not in held and leaf.requires_grad] if keep else []
+    others: list[Any] = []
+    if keep:  # the results of an earlier call, which f captures, are in a graph of the parameters, too
+        others += [leaf for n, leaf in enumerate(leaves) if n not in held and leaf.requires_grad]
+        others += [x for x in _reached(known_to(function)) or () if x.grad_fn is not None]
     given = function.given
     if not (others or given):
         return held

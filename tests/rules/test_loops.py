@@ -676,6 +676,31 @@ def test_what_is_computed_again_draws_the_same_numbers_from_numpy_and_python(way
         assert_numbers([back(1.0)[0], back(1.0)[0]], [slope, slope], 1e-7)
 
 
+@pytest.mark.parametrize("way", ["each", "a stack of what is captured", "captured", "in_dims", "torch.func.grad"])
+def test_torch_computes_again_what_has_batches_in_it(way):
+    def f(x, w, checkpoint):
+        def inner(c):
+            if way == "each":
+                return batched(gradient, lambda t, k: (t * k) @ w, AutoTorch(), c, Constant(Each(torch.stack([c, c * w]))))[
+                    0
+                ].sum(0)
+            if way == "a stack of what is captured":
+                return batched(gradient, lambda t, k: t @ (t * k), AutoTorch(), c, Constant(Each(w.reshape(2, 1))))[0].sum(0)
+            if way == "captured":
+                return batched(gradient, lambda t: (t * w) @ t, AutoTorch(), Each(torch.stack([c, c * 0.5])))[0].sum(0)
+            if way == "in_dims":
+                return torch.func.vmap(lambda a: a * c * a)(w.reshape(2, 1)).sum(0)
+            return torch.func.grad(lambda a: (a * w * c) @ a)(c)
+
+        return (scan(lambda c, _: (inner(c), None), x, length=3, checkpoint=checkpoint)[0] ** 2).sum()
+
+    x, w = torch.asarray(THETA), torch.tensor([0.5, 0.8], dtype=torch.float64)
+    for operator in (gradient, lambda f, backend, x, **how: hessian(lambda x: f(x, w, **how), backend, x)):
+        args = (x, w) if operator is gradient else (x,)
+        plain = operator(f, AutoTorch(), *args, checkpoint=None)
+        assert_numbers_of_tree(operator(f, AutoTorch(), *args, checkpoint=1), plain, 1e-12)
+
+
 def test_torch_refuses_a_checkpoint_that_writes_into_its_argument():
     def squared(x):
         x *= 2.0

@@ -291,7 +291,7 @@ def noting(plan: Plan) -> Iterator[None]:
     """Adds notes to an error that the engine raises."""
     try:
         yield
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:
         annotate(plan, error)
         raise
 

@@ -279,3 +279,27 @@ def test_a_gradient_of_a_captured_module_is_differentiated_in_every_mode(outer, 
     ):
         assert found.any()
         assert_numbers(found, expected)
+
+
+@pytest.mark.parametrize("hold", [lambda y: y, lambda y: {"y": [y]}], ids=["tensor", "dict"])
+def test_what_an_earlier_call_computed_from_a_module_is_constant_in_the_next_one(hold):
+    """Inside another call its graph reaches the parameters."""
+    module = linear()
+
+    def slope(x):
+        held = hold(x)
+
+        def loss(m):
+            return (m(held["y"][0] if isinstance(held, dict) else held) ** 2).sum()
+
+        return gradient(loss, AutoTorch(), module)[0].weight
+
+    def twice(x):
+        return slope(slope(x))
+
+    expected = twice(X)
+    assert_numbers(pullback(twice, AutoTorch(), X).value, expected)
+    assert_numbers(value_and_gradient(lambda x: twice(x).sum(), AutoTorch(), X).value, expected.sum())
+    ahead, behind = (twice(X + torch.tensor([[h, 0.0]])) for h in (1e-6, -1e-6))
+    for backend in (AutoTorch(), AutoTorch(mode="reverse"), AutoTorch(mode="forward")):
+        assert_numbers(jacobian(twice, backend, X)[0][0, :, 0, 0], (ahead - behind)[0] / 2e-6, 1e-6)

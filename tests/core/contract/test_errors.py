@@ -61,6 +61,7 @@ from adinterface import (
 )
 from adinterface.core.contract import Backend, Pullback, Pushforward, registry
 from adinterface.core.operators.dispatch import OPERATIONS
+from adinterface.rules import fixed_point
 from adinterface.tools import check_neutral
 
 X = np.array([1.0, 2.0])
@@ -887,6 +888,48 @@ def test_autograd_on_a_torch_tensor_that_f_made_is_noted():
     assert notes_of(caught.value) == [_FUNCTIONS_OF_TORCH["autograd"]]
 
 
+_MET = (
+    "A NumPy array met a tensor. If f captured the array, pass it to f as an argument, Constant(w), which is a tensor there, "
+    "or decorate f with adinterface.numpy_function. Solvers and code of the host get NumPy arrays: let them use no tensors and "
+    "no torch modules."
+)
+
+
+@pytest.mark.parametrize("f", [lambda y, w: y + w, lambda y, w: y * w], ids=["+", "*"])
+def test_a_torch_parameter_in_code_for_a_solver_is_noted(f):
+    weight = torch.nn.Parameter(torch.tensor([0.1, 0.2], dtype=torch.float64))
+
+    def solved(x):
+        return fixed_point(lambda y, a: f(0.1 * y, weight) + a, x * 0, x, solver=lambda g, y: g(g(y))).sum()
+
+    with pytest.raises((TypeError, RuntimeError)) as caught:
+        gradient(solved, AutoTorch(mode="forward"), X)
+    assert notes_of(caught.value) == [_MET if isinstance(caught.value, TypeError) else _CALLED["torch"]]
+
+
+def test_a_stack_of_cotangents_for_what_torch_compiled_is_noted():
+    compiled = torch.compile(lambda x: x * x, backend="aot_eager")
+    stack = np.eye(2)
+    with pytest.raises(RuntimeError, match="compiled backward function within vmap") as caught:
+        pullback(compiled, AutoTorch(), X).back.stacked(stack)
+    (note,) = notes_of(caught.value)
+    assert note.endswith(
+        "or the backward pass of what torch.compile made. AutoTorch(chunk_size=1) takes one entry after another."
+    )
+    assert_tree(pullback(compiled, AutoTorch(chunk_size=1), X).back.stacked(stack)[0], np.diag(2 * X))
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_push_through_a_jax_rule_for_reverse_mode_is_noted(prepared):
+    double = _doubling_that_records([])["jax"]
+    made = prepare(linearize, double, AutoJax(), X)(X) if prepared else linearize(double, AutoJax(), X)
+    for push in (made.push, made.push.stacked):
+        with pytest.raises(TypeError, match="to a custom_vjp function") as caught:
+            push(X if push == made.push else np.stack([X, X]))
+        (note,) = notes_of(caught.value)
+        assert note.startswith("f calls a function that has a rule for reverse mode alone (jax.custom_vjp")
+
+
 @pytest.mark.parametrize("mode", [None, "forward"])
 @pytest.mark.parametrize(
     "f",
@@ -898,11 +941,7 @@ def test_a_numpy_array_that_f_captured_on_torch_is_noted(f, mode):
     with pytest.raises((TypeError, RuntimeError)) as caught:
         gradient(lambda x: f(x, w), backend, X)
     (note,) = notes_of(caught.value)
-    met = (
-        "A NumPy array that f captured met a tensor. Pass it to f as an argument, Constant(w), which is a tensor there, or "
-        "decorate f with adinterface.numpy_function."
-    )
-    assert note in (met, _CALLED["torch"])
+    assert note in (_MET, _CALLED["torch"])
     assert isinstance(caught.value, RuntimeError) == (note == _CALLED["torch"])
     assert_tree(gradient(f, backend, X, Constant(w))[0], w)
 

@@ -27,7 +27,8 @@ class Block:
     differentiates. engines: the words of engines that have their own.
 
     tags: "hook": the derivative is not that of the value; "reverse": nor is it that of forward mode; "draws": it draws random
-    numbers. "apart": a body may be evaluated by itself or often, so it must not draw.
+    numbers. "apart": a body may be evaluated by itself or often, so it must not draw. "any_mode": a body is differentiated
+    forward, or in a mode that depends on the engine.
     """
 
     name: str
@@ -102,7 +103,8 @@ OPERATORS = {
     "diagonal_hessian": Operator(2, "f", "loss", "x{c}", "x = r[0]"),
 }
 for _name, _operator in OPERATORS.items():
-    add(_name, "", bodies=1, kinds=_operator.kinds, order=_operator.order, weight=1.6)
+    _tags = "" if _name in ("gradient", "value_and_gradient", "pullback") else "any_mode"
+    add(_name, "", bodies=1, kinds=_operator.kinds, order=_operator.order, tags=_tags, weight=1.6)
 
 # Elementary functions ------------------------------------------------------------------------------------------------
 
@@ -140,7 +142,10 @@ add(
     PAIR, bodies=1, order=1,
 )  # fmt: skip
 add("back inside", "back = pullback(F0, B, x).back\nx = gradient(lambda t: total(back(t)[0] * t), B, x)[0]", bodies=1, order=2)
-add("push inside", "push = linearize(F0, B, x).push\nx = gradient(lambda t: total(push(t) * t), B, x)[0]", bodies=1, order=2)
+add(
+    "push inside", "push = linearize(F0, B, x).push\nx = gradient(lambda t: total(push(t) * t), B, x)[0]",
+    bodies=1, order=2, tags="any_mode",
+)  # fmt: skip
 add("own gradient", "x = gradient(lambda t: total(F0(t)), B, x * 1.0)[0] * total(x)", bodies=1, order=1)
 
 # Rules ---------------------------------------------------------------------------------------------------------------
@@ -176,7 +181,7 @@ def _(cotangent, value, x, y):
     c = cotangent[0] + cotangent[1]
     return c * conj(y), c * conj(x)
 """)  # fmt: skip
-add("differentiate_with", "x = differentiate_with(F0, B)(x)", bodies=1, tags="apart")
+add("differentiate_with", "x = differentiate_with(F0, B)(x)", bodies=1, tags="apart any_mode")
 add("checkpoint", "x = checkpoint(F0)(x)", bodies=1)
 add("hook", "x = gradient_hook(x * x, lambda c: 0.5 * c)", tags="hook reverse")
 add("straight_through", "x = straight_through(lambda x: x * 1.0, F0)(x)", bodies=1, tags="hook")
@@ -220,11 +225,11 @@ def iterate(g, y):
 add(
     "root", "x = root(lambda y, a: y + 0.1 * array_namespace(y).sin(y) - damped(F0(a)), x * 0, x,"
     " solver=lambda g, y: iterate(lambda y: y - g(y), y))",
-    ITERATE, bodies=1, order=1, tags="apart", weight=2,
+    ITERATE, bodies=1, order=1, tags="apart any_mode", weight=2,
 )  # fmt: skip
 add(
     "fixed_point", "x = fixed_point(lambda y, a: 0.1 * array_namespace(y).sin(y) + damped(F0(a)), x * 0, x, solver=iterate)",
-    ITERATE, bodies=1, order=1, tags="apart",
+    ITERATE, bodies=1, order=1, tags="apart any_mode",
 )  # fmt: skip
 add(
     "linear_solve", "x = linear_solve(lambda v, a: v * (3.0 + a) + 0.1 * array_namespace(v).flip(v), F0(x), x, solver=solved)",
@@ -232,7 +237,7 @@ add(
 def solved(matvec, b):
     return np.linalg.solve(np.stack([matvec(e) for e in np.eye(b.size, dtype=b.dtype)], axis=1), b)
 """,
-    bodies=1, order=1, tags="apart",
+    bodies=1, order=1, tags="apart any_mode",
 )  # fmt: skip
 
 # Writes, random numbers, threads, what engines have of their own -----------------------------------------------------

@@ -222,8 +222,8 @@ class Reference:
         #: How exact the differences are, relative.
         self.doubt = 0.0
 
-    def of(self, quantity: str) -> Array | None:
-        """A quantity; None for one that has no reference. Raises Rough."""
+    def of(self, quantity: str) -> Array:
+        """A quantity. Raises Rough."""
         if quantity not in self.table:
             if quantity == "J":
                 self.table["J"] = np.stack([self._along(e, 0, _FIRST, _FIRST4) for e in np.eye(self.size)], axis=1)
@@ -232,7 +232,10 @@ class Reference:
             elif quantity in ("H", "d"):
                 self.table["H"] = self._hessian()
                 self.table["d"] = np.diag(self.table["H"])
-        return self.table.get(quantity)
+            elif quantity == "C":  # the derivative by the real parts
+                columns, n = self.of("J")[:, : self.size // 2], self.table["J"].shape[0] // 2
+                self.table["C"] = columns[:n] + 1j * columns[n:]
+        return self.table[quantity]
 
     def _at(self, change: Array) -> tuple[Array, float]:
         key = change.tobytes()

@@ -129,8 +129,14 @@ def drawn(seed: int, number: int) -> Program:
         if pack != "array" and share != "none":  # a tree has no views
             share = "none" if pack == "module" else "same"
         program = Program(chain, dtype, int(rng.integers(2, 4)), pack, share)
-        if 2 <= len(program.nodes) <= 7:
+        if 2 <= len(program.nodes) <= 7 and not any(map(_is_mixed, program.nodes)):
             return program
+
+
+def _is_mixed(node: Node) -> bool:
+    """Whether what acts in reverse mode alone is differentiated in another mode inside f: which is the right one is not said."""
+    mode = node.forward or "any_mode" in BLOCKS[node.block].tags
+    return mode and any("reverse" in BLOCKS[inner.block].tags for body in node.bodies for inner in _nodes(body))
 
 
 def _chain(rng: np.random.Generator, depth: int, kind: str, order: int, *, apart: bool) -> Chain:

@@ -33,6 +33,7 @@ SECONDS = 90.0
 _EXPLAINED = {
     "v": ["value"],
     "J": ["value", "J", "g"],
+    "C": ["value", "J", "g", "C"],
     "g": ["value", "J", "g"],
     "H": list("JgHd") + ["value"],
     "d": list("JgHd") + ["value"],
@@ -59,8 +60,6 @@ class Find:
             quantity = kind[0]
             if self.kind not in [f"{each} is wrong" for each in _EXPLAINED.get(quantity, [quantity])]:
                 return False
-            if quantity == "C":  # f is not holomorphic
-                return True
         elif self.kind != kind:
             return False
         return self.program.blocks <= program.blocks and (bool(self.program.blocks) or self.call.road == call.road)
@@ -141,6 +140,7 @@ def _try(done: Compositions, program: Program, number: int, engines: Sequence[Au
     for backend in engines:
         if "draws" in program.tags:  # each engine has its own numbers
             known.clear()
+            found.clear()
         if (compiles(backend) and number % SHARE) or (not differentiates(backend) and number % SHARE != 1):
             continue
         if not differentiates(backend) and (
@@ -177,7 +177,7 @@ def _judged(
     road = ROADS[call.road]
     wanted, referee = None, ""
     # The value is that of the first engine; derivatives are differences of it, where hooks do not change them.
-    has_reference = road.gives != "C" and (road.gives == "value" or "hook" not in program.tags)
+    has_reference = road.gives == "value" or "hook" not in program.tags
     if has_reference:
         if not known:
             known.append(_reference(program, call, engines))
@@ -277,7 +277,7 @@ def fails(program: Program, call: Call, kind: str, engines: Sequence[AutoBackend
         return None
     found: dict[str, tuple[Call, Array]] = {}
     known: list[Reference | None] = []
-    if road.gives == "C" or "hook" in program.tags:  # compared with the other mode
+    if "hook" in program.tags:  # compared with the other mode
         for other in ("gradient", "pullback", "hessian", call.road):
             backend = call.backend if "reverse" in program.tags else forward_of(call.backend)
             turned = Call(backend, other)

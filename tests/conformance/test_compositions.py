@@ -194,6 +194,9 @@ def test_errors_of_ours_and_of_others():
     assert is_ours(told.value)
     assert is_ours(noted)
     assert not is_ours(KeyError("x"))
+    shortened = KeyError("x")
+    shortened.add_note("Internal frames have been removed from the traceback.")
+    assert not is_ours(shortened)
 
 
 def test_the_command(capsys):

@@ -134,7 +134,7 @@ def drawn(seed: int, number: int) -> Program:
 
 
 def _is_mixed(node: Node) -> bool:
-    """Whether what acts in reverse mode alone is differentiated in another mode inside f: which is the right one is not said."""
+    """Whether what acts in reverse mode alone is differentiated inside f in another mode, or in one that is not said."""
     mode = node.forward or "any_mode" in BLOCKS[node.block].tags
     return mode and any("reverse" in BLOCKS[inner.block].tags for body in node.bodies for inner in _nodes(body))
 

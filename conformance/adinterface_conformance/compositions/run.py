@@ -230,7 +230,8 @@ def _allowed(call: Call, program: Program) -> float:
 def is_ours(error: BaseException | None) -> bool:
     """Whether an error is the library's own, or an engine's with a note; also where an engine wraps it."""
     while error is not None:
-        if isinstance(error, AdinterfaceError) or getattr(error, "__notes__", None):
+        notes = getattr(error, "__notes__", ())
+        if isinstance(error, AdinterfaceError) or not all("traceback" in note for note in notes):  # of which an engine may tell
             return True
         if re.search(r"adinterface\.[\w.]*Error: ", str(error)):
             return True

@@ -9,7 +9,8 @@ from adinterface.core.contract.notes import Note
 _OUTLIVED = (
     "A traced array outlived its trace. A rule, root, fixed_point or linear_solve may capture an array that is "
     "being differentiated, of which it gives no derivative: make it a positional parameter, or pass it through "
-    "ignore_derivatives outside of the rule."
+    "ignore_derivatives outside of the rule. Or f computes with the array in a thread that it started, which JAX "
+    "cannot follow: compute in the thread of f."
 )
 _READ_ONLY = (
     "JAX arrays cannot be written to. Build the array with xp.stack, xp.concat or xp.where, or use x = x.at[i].set(value)."

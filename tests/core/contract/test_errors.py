@@ -12,6 +12,7 @@ import textwrap
 import traceback
 import types
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import autograd.extend
 import jax
@@ -905,6 +906,17 @@ def test_a_torch_parameter_in_code_for_a_solver_is_noted(f):
     with pytest.raises((TypeError, RuntimeError)) as caught:
         gradient(solved, AutoTorch(mode="forward"), X)
     assert notes_of(caught.value) == [_MET if isinstance(caught.value, TypeError) else _CALLED["torch"]]
+
+
+def test_a_thread_that_jax_cannot_follow_is_noted():
+    def f(x):
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(lambda: (x * x).sum()).result()
+
+    with pytest.raises(jax.errors.UnexpectedTracerError) as caught:
+        gradient(f, AutoJax(), X)
+    (note,) = notes_of(caught.value)
+    assert note.endswith("in a thread that it started, which JAX cannot follow: compute in the thread of f.")
 
 
 def test_a_stack_of_cotangents_for_what_torch_compiled_is_noted():

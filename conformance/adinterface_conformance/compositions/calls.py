@@ -259,7 +259,7 @@ class Reference:
         off = float(np.max(np.abs(sums[0] - sums[1]), initial=0.0)) / size
         if not off < 1e-4:
             raise Rough
-        self.doubt = max(self.doubt, off)
+        self.doubt = max(self.doubt, 10 * off)  # where a singularity is near, the higher order is no better
         return sums[0]
 
     def _hessian(self) -> Array:

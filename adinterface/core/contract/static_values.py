@@ -211,7 +211,7 @@ class _Walk:
         """An object with an `==` of its own."""
         if isinstance(value, np.ndarray):
             self._require(value.nbytes)
-        self._require((_length(value) + 8) * _ENTRY)  # before it is copied, with what pickle writes beside the entries
+        self._require((_length(value) + 8) * _ENTRY)  # before it is copied; pickle adds some entries
         reduced = _reduced(value)
         if reduced is not None:
             return self._written(cls, reduced)

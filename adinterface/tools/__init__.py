@@ -3,6 +3,7 @@
 It may import core, rules and spread. Nothing imports it.
 """
 
+from ..core.contract.publish import publish
 from .check_gradient import GradientCheck, check_gradient
 from .check_neutral import NeutralCheck, NeutralFinding, check_neutral
 from .check_rule import RuleCheck, RuleFinding, check_rule
@@ -31,3 +32,5 @@ __all__ = [
     "explain",
     "summary",
 ]
+
+publish(__name__)

@@ -8,6 +8,7 @@ from .backend import Aux, Backend, FlatFunction, KnownFailure, Linearized, Pullb
 from .library import NUMPY, Library, unsupported_dtype
 from .loops import Loops
 from .nodes import NodeType
+from .publish import publish
 from .rules import Point
 
 __all__ = [
@@ -27,3 +28,5 @@ __all__ = [
     "Shortcuts",
     "unsupported_dtype",
 ]
+
+publish(__name__)

@@ -4,20 +4,24 @@ It may import core, rules and spread. Nothing imports it.
 """
 
 from ..core.contract.publish import publish
-from .check_gradient import GradientCheck, check_gradient
+from .check_gradient import GradientCheck, LeafCheck, check_gradient
 from .check_neutral import NeutralCheck, NeutralFinding, check_neutral
 from .check_rule import RuleCheck, RuleFinding, check_rule
 from .compare import Comparison, compare
 from .estimate_noise import Noise, estimate_noise
 from .explain import Explanation, LeafReport, explain
+from .measured import LeafDifference, Measured
 from .summary import LeafSummary, Summary, summary
 
 __all__ = [
     "Comparison",
     "Explanation",
     "GradientCheck",
+    "LeafCheck",
+    "LeafDifference",
     "LeafReport",
     "LeafSummary",
+    "Measured",
     "NeutralCheck",
     "NeutralFinding",
     "Noise",

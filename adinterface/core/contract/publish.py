@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import FunctionType
+from typing import ForwardRef
 
 
 def publish(module: str) -> None:
@@ -15,6 +16,20 @@ def publish(module: str) -> None:
     for name in members["__all__"]:
         value = members.get(name)  # what is loaded late has its place in its own module
         if isinstance(value, (type, FunctionType)) and value.__module__.startswith("adinterface."):
+            if isinstance(value, type):
+                _keep_apart(value)
             value.__module__ = module
-            if isinstance(value, type) and "__firstlineno__" in vars(value):
-                del value.__firstlineno__  # from Python 3.13 on: a line of the inner file
+
+
+def _keep_apart(cls: type) -> None:
+    """Keep what belongs to the inner file of a class: annotations as text are names of that file."""
+    inner, annotations = cls.__module__, vars(cls).get("__annotations__", {})
+    for name, hint in annotations.items():
+        if isinstance(hint, ForwardRef) and hint.__forward_module__ is None:  # of a NamedTuple
+            hint = hint.__forward_arg__
+        if isinstance(hint, str):
+            annotations[name] = ForwardRef(hint, is_argument=False, module=inner, is_class=True)
+    for field in vars(cls).get("__dataclass_fields__", {}).values():
+        field.type = annotations.get(field.name, field.type)
+    if "__firstlineno__" in vars(cls):  # from Python 3.13 on: the line by which `inspect` would read another file
+        del cls.__firstlineno__  # type: ignore[attr-defined]

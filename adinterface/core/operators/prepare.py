@@ -14,9 +14,8 @@ from ..contract.cache import Cache
 from ..contract.static_values import Unkeyed
 from ..contract.tracing import entry, tracing, untraced
 from ..tree import Duplicated, Signature
-from .dispatch import Kind, around_of, function_of_extension, operation_of, require_operator
+from .dispatch import Kind, around_of, function_of_extension, operation_of, recipe, require_operator
 from .evaluate import specialized
-from .operation import Operation
 from .specialization import CompiledSpecialization, Specialization, static_key
 from .typed import typed
 from .writing import Write, follow, require_apart, stored
@@ -51,14 +50,7 @@ def prepare(
     >>> fast(np.array([1.0, 3.0]))[0].round(6)
     array([2., 6.])
     """
-    kind: Kind
-    around = around_of(operator)
-    if around is not None:
-        caller = f"prepare({operator.__name__}, operator, f, backend, ...)"
-        kind, f, backend, example_args = around(caller, f, (backend, *example_args), kwargs)
-    else:
-        kind = require_operator("prepare(operator, f, backend, *example_args)", operator)
-        require_function("prepare", f)
+    kind, f, backend, example_args = _parts(operator, f, (backend, *example_args), kwargs)
     prepared = Prepared(kind, backend, f)
     args, _ = prepared._operation.arguments(example_args)
     if prepared._operation.stores:
@@ -71,6 +63,17 @@ def prepare(
     if not plan.stateful:
         prepared._specialization(plan, values, signature)  # the engine compiles at the first call
     return prepared
+
+
+def _parts(
+    operator: Any, f: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Kind, Callable[..., Any], AutoBackend, tuple[Any, ...]]:
+    around = around_of(operator)
+    if around is not None:
+        return around(f"prepare({operator.__name__}, operator, f, backend, ...)", f, rest, kwargs)
+    kind = require_operator("prepare(operator, f, backend, *example_args)", operator)
+    require_function("prepare", f)
+    return kind, f, rest[0], rest[1:]
 
 
 class Prepared:
@@ -207,20 +210,23 @@ class Prepared:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """f, the operator and the backend, without the specializations."""
-        return _again, (self._operation.kind, self._auto, self._original, self.max_specializations)
+        operators, keywords = recipe(self._operation.kind)
+        return Prepared._again, (operators, keywords, self._original, self._auto, self.max_specializations)
+
+    @staticmethod
+    def _again(
+        operators: tuple[Any, ...], keywords: dict[str, Any], f: Callable[..., Any], auto: AutoBackend, max_specializations: int
+    ) -> Prepared:
+        operator, *rest = *operators, f, auto
+        kind, f, auto, _ = _parts(operator, rest[0], tuple(rest[1:]), keywords)
+        prepared = Prepared(kind, auto, f)
+        prepared.max_specializations = max_specializations
+        return prepared
 
     def __repr__(self) -> str:
         count = len({*map(id, self._known.entries())})
         made = f"{count} specialization" + "s" * (count != 1)
         return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {made}>"
-
-
-def _again(
-    kind: Callable[[AutoBackend], Operation], auto: AutoBackend, f: Callable[..., Any], max_specializations: int
-) -> Prepared:
-    prepared = Prepared(kind, auto, f)
-    prepared.max_specializations = max_specializations
-    return prepared
 
 
 def _nothing(*args: Any) -> Any:

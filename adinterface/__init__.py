@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import doors as doors
-from . import loops as loops
 from . import rules as rules
 from . import scipy as scipy
 from . import sparse as sparse
@@ -69,6 +68,7 @@ _extend(sparse.EXTENSION, _spread.EXTENSION, around={batched: _batched_kind}, **
 
 if _TYPE_CHECKING:
     from . import fit as fit
+    from . import loops as loops
     from . import tools as tools
     from . import tree as tree
     from .tools import check_gradient, compare, explain
@@ -81,6 +81,7 @@ _LATER = {
     "compare": "tools",
     "explain": "tools",
     "fit": "",
+    "loops": "",
     "tools": "",
     "tree": "",
 }
@@ -184,4 +185,4 @@ __all__ = [
     "value_gradient_and_hessian",
 ]
 
-_publish(__name__)
+_publish(__name__, globals())

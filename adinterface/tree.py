@@ -1,8 +1,5 @@
 """What users do with models and gradients: map over leaves, add them up, make vectors and matrices of them."""
 
-from .core.contract.publish import publish as _publish
 from .fit.tree import *  # noqa: F403
 from .fit.tree import __all__ as __all__
 from .fit.tree import __dir__ as __dir__
-
-_publish(__name__)

@@ -32,4 +32,4 @@ __all__ = [
     "update",
 ]
 
-publish(__name__)
+publish(__name__, globals())

@@ -33,4 +33,4 @@ __all__ = [
     "straight_through",
 ]
 
-publish(__name__)
+publish(__name__, globals())

@@ -22,4 +22,4 @@ EXTENSION = Extension(is_sparse, f"{__name__}.operators:sparse_operation")
 
 __all__ = ["EXTENSION", "AutoSparse", "Colouring", "SparsityPattern", "is_sparse", "sparsity"]
 
-publish(__name__)
+publish(__name__, globals())

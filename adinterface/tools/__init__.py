@@ -37,4 +37,4 @@ __all__ = [
     "summary",
 ]
 
-publish(__name__)
+publish(__name__, globals())

@@ -29,4 +29,4 @@ __all__ = [
     "unsupported_dtype",
 ]
 
-publish(__name__)
+publish(__name__, globals())

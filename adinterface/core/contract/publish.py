@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from types import FunctionType
-from typing import ForwardRef
+from typing import Any, ForwardRef
 
 
-def publish(module: str) -> None:
-    """Set `__module__` of what a public module lists in `__all__`: pickles, `help` and tracebacks name that, not inner files.
+def publish(module: str, members: dict[str, Any]) -> None:
+    """Set `__module__` of what `__all__` lists: pickles, `help` and tracebacks name the public module, not inner files.
 
-    The last line of each public module. `adinterface` itself is imported last and prevails over the others.
+    members: the names of the module that calls this in its last line. What `adinterface` itself lists is of `adinterface`.
     """
-    members = vars(sys.modules[module])
     for name in members["__all__"]:
         value = members.get(name)  # what is loaded late has its place in its own module
         if isinstance(value, (type, FunctionType)) and value.__module__.startswith("adinterface."):

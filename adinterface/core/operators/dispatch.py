@@ -98,9 +98,12 @@ def require_operator(caller: str, operator: Any) -> type[Operation]:
 
 
 def recipe(kind: Kind) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The operators, from the outermost one, and the keywords that make this kind: public names, for pickles."""
+    """The operators, from the outermost one, and the keywords that make this kind: public names, for pickles.
+
+    An operation that is no operator of users is the kind itself.
+    """
     if isinstance(kind, type):
-        return (next(operator for operator, each in OPERATIONS.items() if each is kind),), {}
+        return (next((operator for operator, each in OPERATIONS.items() if each is kind), kind),), {}
     around: Any = kind
     found: tuple[tuple[Any, ...], dict[str, Any]] = around.recipe()
     return found

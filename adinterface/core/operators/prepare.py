@@ -81,7 +81,7 @@ class Prepared:
 
     def __init__(self, kind: Kind, auto: AutoBackend, f: Callable[..., Any]):
         operation = operation_of(kind, auto)
-        self._operation, self._auto, self._original = operation, auto, f
+        self._kind, self._operation, self._auto, self._original = kind, operation, auto, f
         self._f = operation.backend.compile_function(f) if operation.compiles_function else f
         self._name = getattr(f, "__name__", f)
         #: The default arguments of `export`; None if `prepare` was given no example.
@@ -210,15 +210,16 @@ class Prepared:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """f, the operator and the backend, without the specializations."""
-        operators, keywords = recipe(self._operation.kind)
+        operators, keywords = recipe(self._kind)
         return Prepared._again, (operators, keywords, self._original, self._auto, self.max_specializations)
 
     @staticmethod
     def _again(
         operators: tuple[Any, ...], keywords: dict[str, Any], f: Callable[..., Any], auto: AutoBackend, max_specializations: int
     ) -> Prepared:
-        operator, *rest = *operators, f, auto
-        kind, f, auto, _ = _parts(operator, rest[0], tuple(rest[1:]), keywords)
+        kind, operator, *rest = operators[0], *operators, f, auto
+        if not isinstance(kind, type):
+            kind, f, auto, _ = _parts(operator, rest[0], tuple(rest[1:]), keywords)
         prepared = Prepared(kind, auto, f)
         prepared.max_specializations = max_specializations
         return prepared

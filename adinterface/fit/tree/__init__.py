@@ -3,6 +3,7 @@
 No operator needs it. May import core.
 """
 
+from ...core.contract.publish import publish
 from ...core.tree import Constant, Duplicated, Each, register_node
 from .algebra import add, axpy, norm, scale, sum_shared, vdot, where, zeros_like
 from .mapping import TreeStructure, leaves, leaves_with_path, map, structure
@@ -37,3 +38,6 @@ __all__ = [
 def __dir__() -> list[str]:
     """What is for users."""
     return __all__
+
+
+publish("adinterface.tree", globals())

@@ -1,13 +1,13 @@
 """One function, any engine: `gradient(f, backend, *args)` on nested models, with JAX, PyTorch, autograd or differences.
 
-Here is what most programs need. Named modules have the rest: `rules`, `loops`, `sparse`, `tools`, `fit`, `scipy`, and
-`core.contract` for who writes an engine.
+Here is what most programs need. Named modules have the rest: `rules`, `loops`, `tree`, `sparse`, `tools`, `fit`, `scipy`,
+`doors`, and `core.contract` for who writes an engine.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from . import doors as _doors
+from . import doors as doors
 from . import rules as rules
 from . import scipy as scipy
 from . import sparse as sparse
@@ -33,6 +33,7 @@ from .core.contract.errors import (
     TreeError,
     UnrolledWarning,
 )
+from .core.contract.publish import publish as _publish
 from .core.operators.derivative import (
     ValueAndDerivative,
     ValueDerivativeAndSecondDerivative,
@@ -57,19 +58,20 @@ from .core.operators.prepare import Prepared, prepare
 from .core.operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
 from .core.tree import Constant, Each, register_node
 from .numpy_code import numpy_function
-from .rules import array_namespace, loops, rule
+from .rules import array_namespace, rule
 from .sparse import AutoSparse
 from .spread.batched import batched
 from .spread.batched import batched_kind as _batched_kind
 from .spread.duplicated import Duplicated
 
 #: What extensions add to the core: operations on some backend values, operators around operators, and what it calls by name.
-_extend(sparse.EXTENSION, _spread.EXTENSION, around={batched: _batched_kind}, **_doors.FUNCTIONS)
+_extend(sparse.EXTENSION, _spread.EXTENSION, around={batched: _batched_kind}, **doors.FUNCTIONS)
 
 if _TYPE_CHECKING:
     from . import fit as fit
+    from . import loops as loops
     from . import tools as tools
-    from .fit import tree as tree
+    from . import tree as tree
     from .tools import check_gradient, compare, explain
 
 __version__ = "0.1.0"
@@ -80,19 +82,13 @@ _LATER = {
     "compare": "tools",
     "explain": "tools",
     "fit": "",
+    "loops": "",
     "tools": "",
-    "tree": "fit",
+    "tree": "",
 }
 
-#: The public modules, and where each is.
-_NAMED = {
-    "fit": "fit",
-    "loops": "rules.loops",
-    "rules": "rules",
-    "sparse": "sparse",
-    "tools": "tools",
-    "core.contract": "core.contract",
-}
+#: The public modules that list their names.
+_NAMED = ("fit", "loops", "rules", "sparse", "tools", "tree", "core.contract")
 
 
 def __getattr__(name: str) -> _Any:
@@ -101,8 +97,8 @@ def __getattr__(name: str) -> _Any:
 
     if name not in _LATER:
         missing = f"module {__name__!r} has no attribute {name!r}"
-        for place, path in _NAMED.items():
-            if not name.startswith("_") and name in import_module(f"{__name__}.{path}").__all__:
+        for place in _NAMED:
+            if not name.startswith("_") and name in import_module(f"{__name__}.{place}").__all__:
                 missing += f". It is {__name__}.{place}.{name}"
                 break
         raise AttributeError(missing)
@@ -111,8 +107,8 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    """What is for users, and nothing of the house."""
-    return __all__
+    """What is for users, and nothing of the house. A star import leaves out two modules with the names of others."""
+    return [*__all__, "doors", "scipy"]
 
 
 __all__ = [
@@ -189,3 +185,5 @@ __all__ = [
     "value_derivative_and_second_derivative",
     "value_gradient_and_hessian",
 ]
+
+_publish(__name__, globals())

@@ -20,7 +20,7 @@ from ..core.call.output import annotate
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import BackendError
 from ..core.contract.library import PYTHON
-from ..core.contract.registry import auto_classes
+from ..core.contract.registry import classes_with
 from ..core.contract.structures import CONSTANT, Constant, Leaf, LeafSpec, Node, Static, Structure
 from ..core.operators.operation import Operation
 from ..core.operators.run import run
@@ -65,7 +65,7 @@ def export(
         annotate(flat.plan, error)
         raise
     if written is None:
-        formats = [f"{cls.__name__}() for {cls.exports}" for cls in auto_classes() if "exports" in vars(cls)]
+        formats = [f"{cls.__name__}() for {exports}" for cls, exports in classes_with("exports").items()]
         raise BackendError(f"{auto!r} cannot export a prepared call. Prepare it with {', or with '.join(formats)}.")
     manifest = {
         "operator": operation.name,

@@ -5,6 +5,7 @@ an engine's optimisers are imported when they are used. It may import core, the 
 import it, and engines import `parameters` for their optimisers and for objects that f may write to.
 """
 
+from ..core.contract.publish import publish
 from . import tree as tree
 from .differential_equations import solve_bvp, solve_ivp
 from .flat import Flat, flat
@@ -30,3 +31,5 @@ __all__ = [
     "tree",
     "update",
 ]
+
+publish(__name__, globals())

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.contract.errors import BackendError
-from ..core.contract.registry import auto_classes, backend_class, backend_of
+from ..core.contract.registry import backend_class, backend_of, classes_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def from_torch_optim(
 
 
 def _made(name: str, *given: Any, **options: Any) -> Any:
-    chosen = [cls for cls in auto_classes() if name in vars(cls).get("optimisers", ())]
+    chosen = [cls for cls, optimisers in classes_with("optimisers").items() if name in optimisers]
     if not chosen:
         raise BackendError(f"{name}: no installed backend brings it.")
     backend_of(chosen[0]())  # which says what to install, if the engine is not there

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..core.contract.errors import MissingEngineError
 from ..numpy_code.array import PRODUCTS
 from ..numpy_code.engine import FURTHER, OF_COMPLEX, OFFERS, Engine
 
@@ -23,14 +24,20 @@ _MODULES = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "s
 
 def __getattr__(name: str) -> Any:
     """A module of ours, or SciPy's own where there is none."""
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        return getattr(importlib.import_module("scipy"), name)
+        scipy = importlib.import_module("scipy")
     except ModuleNotFoundError as error:
-        raise ImportError("adinterface.scipy needs SciPy: pip install 'adinterface[scipy]'") from error
+        raise MissingEngineError(
+            f"adinterface.scipy.{name} needs SciPy, which is not installed: pip install 'adinterface[scipy]'", name=error.name
+        ) from None
+    return importlib.import_module(f"{__name__}.{name}") if name in _MODULES else getattr(scipy, name)
+
+
+def __dir__() -> list[str]:
+    """What is for users."""
+    return ["ours", *_MODULES]
 
 
 def ours(function: Any) -> Callable[..., Any] | None:

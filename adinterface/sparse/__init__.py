@@ -5,6 +5,7 @@ late: it is the extra `adinterface[sparse]`.
 """
 
 from ..core.contract.auto import AutoBackend
+from ..core.contract.publish import publish
 from ..core.operators.dispatch import Extension
 from .auto import AutoSparse
 from .pattern import Colouring, SparsityPattern
@@ -20,3 +21,5 @@ def is_sparse(auto: AutoBackend) -> bool:
 EXTENSION = Extension(is_sparse, f"{__name__}.operators:sparse_operation")
 
 __all__ = ["EXTENSION", "AutoSparse", "Colouring", "SparsityPattern", "is_sparse", "sparsity"]
+
+publish(__name__, globals())

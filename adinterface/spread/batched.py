@@ -16,7 +16,7 @@ from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
 from ..core.contract.repetition import Draws
 from ..core.contract.tracing import untraced
-from ..core.operators.dispatch import operation_of, require_operator
+from ..core.operators.dispatch import operation_of, recipe, require_operator
 from ..core.operators.operation import Compiled, Compute, Operation, Results
 from ..core.operators.run import run
 from ..core.operators.typed import typed
@@ -111,6 +111,11 @@ class BatchedKind:
 
     def __call__(self, auto: AutoBackend) -> Operation:
         return Batched(self, auto)
+
+    def recipe(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The operators and keywords of which `batched_kind` makes this."""
+        (operator,), _ = recipe(self.inner)
+        return (batched, operator), {"randomness": self.randomness}
 
 
 #: The facts that a batched operator shares with the operator itself.

@@ -3,20 +3,25 @@
 It may import core, rules and spread. Nothing imports it.
 """
 
-from .check_gradient import GradientCheck, check_gradient
+from ..core.contract.publish import publish
+from .check_gradient import GradientCheck, LeafCheck, check_gradient
 from .check_neutral import NeutralCheck, NeutralFinding, check_neutral
 from .check_rule import RuleCheck, RuleFinding, check_rule
 from .compare import Comparison, compare
 from .estimate_noise import Noise, estimate_noise
 from .explain import Explanation, LeafReport, explain
+from .measured import LeafDifference, Measured
 from .summary import LeafSummary, Summary, summary
 
 __all__ = [
     "Comparison",
     "Explanation",
     "GradientCheck",
+    "LeafCheck",
+    "LeafDifference",
     "LeafReport",
     "LeafSummary",
+    "Measured",
     "NeutralCheck",
     "NeutralFinding",
     "Noise",
@@ -31,3 +36,5 @@ __all__ = [
     "explain",
     "summary",
 ]
+
+publish(__name__, globals())

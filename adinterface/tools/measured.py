@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
+from ..core.contract.auto import AutoBackend, AutoFiniteDifferences, changed_options
 from ..core.contract.errors import BackendError
 from ..core.contract.registry import find
 from .evidence import decide
@@ -94,7 +94,7 @@ class Measured:
 
 def label(backend: AutoBackend) -> str:
     """A backend as one writes it, without the options that have their default."""
-    changed = backend.changed_options()
+    changed = changed_options(backend)
     options = [f"{option.name}={getattr(backend, option.name)!r}" for option in fields(backend) if option.name in changed]
     return f"{type(backend).__name__}({', '.join(options)})"
 

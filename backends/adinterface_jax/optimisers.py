@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from adinterface import tree
-from adinterface.core.contract.auto import AutoJax
+from adinterface.core.contract.auto import AutoJax, changed_options
 from adinterface.core.contract.errors import TreeError
 from adinterface.core.contract.library import NUMPY, PYTHON, Library
 from adinterface.core.contract.structures import CONSTANT, Node, Static, Structure
@@ -91,7 +91,7 @@ class Optax:
     def native_step(self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any) -> Callable[..., Any] | None:
         """`whole(model, state, *data)` compiled, for arrays in trees that JAX knows (see `WholeStep`); None if the backend
         belongs to another engine."""
-        if not isinstance(backend, AutoJax) or backend.changed_options() - _AS_THEY_ARE:
+        if not isinstance(backend, AutoJax) or changed_options(backend) - _AS_THEY_ARE:
             return None
         return WholeStep(whole)
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from adinterface.core.contract.arrays import library_of_array
-from adinterface.core.contract.auto import AutoTorch
+from adinterface.core.contract.auto import AutoTorch, changed_options
 from adinterface.core.contract.errors import DisconnectedWarning, levels_to_the_user
 from adinterface.core.contract.library import NUMPY, PYTHON, Library
 from adinterface.core.contract.structures import Leaf
@@ -114,7 +114,7 @@ class TorchOptim:
         None if the backend belongs to another engine, or gradients arrive elsewhere, as those of DTensors do. The step returns
         None for arguments that it does not support.
         """
-        if not isinstance(backend, AutoTorch) or backend.mode == "forward" or backend.changed_options() - _AS_THEY_ARE:
+        if not isinstance(backend, AutoTorch) or backend.mode == "forward" or changed_options(backend) - _AS_THEY_ARE:
             return None
         if not (self._as_it_is and isinstance(self._model, torch.nn.Module)) or any(map(is_dtensor, self._tensors)):
             return None

@@ -14,14 +14,16 @@ import adinterface
 ROOT = Path(adinterface.__file__).parents[1]
 EXTENSIONS = sorted(path.parent.name for path in (ROOT / "adinterface").glob("*/__init__.py") if path.parent.name != "core")
 TESTS = sorted((ROOT / "tests" / "core").rglob("test_*.py"))
+#: Public names of what is in extensions; each is deleted with what it imports.
+NAMES = sorted(path.stem for path in (ROOT / "adinterface").glob("[!_]*.py"))
 #: What tests import that needs the whole package.
 WHOLE = {"adinterface_conformance", "adinterface_studies", "cells", "zoo", "numpy_programs", "processes"}
 
 
-def _extensions_in(folder):
-    """The extensions that a folder's modules import when they are imported."""
-    result = set()
-    for path in folder.rglob("*.py"):
+def _extensions_in(name):
+    """The extensions that the modules of an extension, or the one module of this name, import when they are imported."""
+    result, place = set(), ROOT / "adinterface" / name
+    for path in [*place.rglob("*.py")] if place.is_dir() else [place.with_suffix(".py")]:
         depth = len(path.relative_to(ROOT / "adinterface").parts)
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ImportFrom) and node.level == depth and node.module:
@@ -33,10 +35,10 @@ def _extensions_in(folder):
 
 def _deleted_with(extension):
     """The extension, and those that import it."""
-    needs = {name: _extensions_in(ROOT / "adinterface" / name) for name in EXTENSIONS}
+    needs = {name: _extensions_in(name) for name in [*EXTENSIONS, *NAMES]}
     result, before = {extension}, set()
     while result != before:
-        before, result = result, result | {name for name in EXTENSIONS if needs[name] & result}
+        before, result = result, result | {name for name in needs if needs[name] & result}
     return result
 
 
@@ -54,6 +56,13 @@ def _without(source, deleted):
             call = node.value
             call.args = [arg for arg in call.args if not _names(arg) & missing]
             call.keywords = [word for word in call.keywords if not _names(word) & missing]
+        elif isinstance(node, ast.Assign) and isinstance(node.value, (ast.Dict, ast.Tuple)):  # what is imported late
+            late = ast.literal_eval(node.value)
+            if isinstance(late, dict):
+                late = {name: module for name, module in late.items() if (module or name) not in deleted}
+            else:
+                late = tuple([name for name in late if name not in deleted])
+            node.value = ast.parse(repr(late), mode="eval").body
         body.append(node)
     return "\n".join(map(ast.unparse, body))
 
@@ -89,7 +98,8 @@ def test_core_passes_its_tests_without(extension, tmp_path):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for name in deleted:
-        shutil.rmtree(tmp_path / "adinterface" / name)
+        place = tmp_path / "adinterface" / name
+        shutil.rmtree(place) if place.is_dir() else place.with_suffix(".py").unlink()
     init = tmp_path / "adinterface" / "__init__.py"
     init.write_text(_without(init.read_text(encoding="utf-8"), deleted), encoding="utf-8")
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(tmp_path / "backends")])}

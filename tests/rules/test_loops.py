@@ -43,8 +43,8 @@ from adinterface import (
     second_derivative,
     value_and_gradient,
 )
+from adinterface.loops import cond, fori_loop, scan, switch, while_loop
 from adinterface.rules import checkpoint as recomputed
-from adinterface.rules.loops import cond, fori_loop, scan, switch, while_loop
 from adinterface.tools import check_neutral
 
 #: Arrays of each library, to run a loop outside any operator.

@@ -43,8 +43,8 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.core.tree import recognition
+from adinterface.loops import fori_loop, scan
 from adinterface.rules import scalar_rule
-from adinterface.rules.loops import fori_loop, scan
 
 X, Y = np.array([0.3, 1.2]), np.array([2.0, 0.5])
 

@@ -23,7 +23,7 @@ from adinterface import (
     tree,
     value_and_gradient,
 )
-from adinterface.rules.loops import while_loop
+from adinterface.loops import while_loop
 
 tf = pytest.importorskip("tensorflow", reason="TensorFlow is installed by `make strangers` alone")
 engine = pytest.importorskip("adinterface_tensorflow", reason="`make strangers` installs the engine")

@@ -8,6 +8,7 @@ from .backend import Aux, Backend, FlatFunction, KnownFailure, Linearized, Pullb
 from .library import NUMPY, Library, unsupported_dtype
 from .loops import Loops
 from .nodes import NodeType, Wrapping
+from .publish import publish
 from .rules import Point
 
 __all__ = [
@@ -28,3 +29,5 @@ __all__ = [
     "Wrapping",
     "unsupported_dtype",
 ]
+
+publish(__name__, globals())

@@ -1,7 +1,5 @@
 """Backend values: plain data that chooses an engine and its options. The only file of the core that names engines."""
 
-from __future__ import annotations
-
 import functools
 import math
 import numbers
@@ -10,7 +8,7 @@ import pickle
 import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from .entry_points import entry_points
 from .errors import BackendError
@@ -18,28 +16,15 @@ from .errors import BackendError
 #: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
 Mode = Literal["forward", "reverse"] | None
 
-#: The `is_compiling` of the backend values that define one, by their names.
+#: The `is_compiling` of the engines that have one, by their names.
 COMPILING: dict[str, Callable[[], bool]] = {}
 
-
-class EngineFacts:
-    """What a class of backend values says of its engine. These are no options, so this is no dataclass.
-
-    Tools that print a dataclass by its fields, such as hypothesis, would print them.
-    """
-
-    name: ClassVar[str]
-    #: The optimisers of the engine's backend, by the name of the function that users call.
-    optimisers: ClassVar[tuple[str, ...]] = ()
-    #: The format of files that `Prepared.export` writes, for messages.
-    exports: ClassVar[str]
-    #: Whether a compiler of the engine traces the running code, as `torch.compile` does. The compiler traces the answer, too.
-    #: An engine without such a compiler has no answer. One that has it imports no engine here, and defines `Backend.compiler`.
-    is_compiling: ClassVar[Callable[[], bool]]
+#: What classes of backend values say of their engines: each fact by the engine's name.
+FACTS: dict[str, dict[str, Any]] = {"is_compiling": COMPILING, "optimisers": {}, "exports": {}, "package": {}}
 
 
 @dataclass(frozen=True)
-class AutoBackend(EngineFacts):
+class AutoBackend:
     """Base of all backend values: a frozen dataclass whose fields are the engine's options.
 
     `name` is the name of the entry point (group `adinterface.backends`) and the import name of the engine. Another package
@@ -51,10 +36,22 @@ class AutoBackend(EngineFacts):
     ...     name = "mine"
     """
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "is_compiling" in vars(cls):
-            COMPILING[cls.name] = cls.is_compiling
+    # Facts of the engine, which a class gives as keywords or as attributes. `help` shows attributes between the options:
+    #
+    # optimisers: those of the engine's backend, by the names of the functions that users call, a tuple.
+    # exports: the format of files that `Prepared.export` writes, for messages.
+    # package: what pip installs for the engine; its `name` by default.
+    # is_compiling: a function that says whether a compiler of the engine traces the running code, as `torch.compile` does. The
+    # compiler traces the function, too, which imports no engine. Such an engine defines `Backend.compiler`.
+
+    if TYPE_CHECKING:  # tools that print a dataclass by its fields, such as hypothesis, would print it
+        name: ClassVar[str]
+
+    def __init_subclass__(cls, **facts: Any) -> None:
+        for fact, of_engines in FACTS.items():
+            if fact in facts or fact in vars(cls):
+                of_engines[cls.name] = facts.pop(fact) if fact in facts else getattr(cls, fact)
+        super().__init_subclass__(**facts)
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -66,22 +63,42 @@ class AutoBackend(EngineFacts):
                 raise wrong_option(self, "chunk_size", "a positive int or None", type(value) is int)
             if isinstance(option.default, bool) and not isinstance(value, bool):
                 raise wrong_option(self, option.name, "True or False", False)
+            if option.name == "executor" and value is not None and not _spreads(value):
+                raise TypeError(
+                    f"{type(self).__name__}: executor must be something that evaluations can be handed to, not {value!r}. Pass "
+                    f"an executor of concurrent.futures, such as ThreadPoolExecutor(4), a dask.distributed.Client, a "
+                    f"joblib.Parallel, or a function that maps as map does."
+                )
 
     def __repr__(self) -> str:
         """The call that makes this value, without default options."""
-        changed = self.changed_options()
+        changed = changed_options(self)
         shown = [option.name for option in fields(self) if option.repr and option.name in changed]
         options = [f"{name}={getattr(self, name)!r}" for name in shown]
         return f"{type(self).__name__}({', '.join(options)})"
 
-    def changed_options(self) -> set[str]:
-        """The names of the options that differ from their default."""
-        return {option.name for option in fields(self) if _is_changed(option, getattr(self, option.name))}
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the executor, which belongs to its process; with the device pickled by the engine."""
+        options = {option.name: getattr(self, option.name) for option in fields(self) if option.init}
+        options.pop("executor", None)
+        if options.get("device") is None or self.name not in entry_points():
+            return type(self)._rebuilt, (options,)
+        pickled: bytes = entry_points()[self.name][0].load().pickle_device(options.pop("device"))
+        return type(self)._rebuilt, (options, pickled)
+
+    @classmethod
+    def _rebuilt(cls, options: dict[str, Any], device: bytes | None = None) -> Self:
+        return cls(**options) if device is None else cls(**options | {"device": pickle.loads(device)})
 
     @classmethod
     def install(cls) -> str:
         """The command that installs the engine."""
-        return f"pip install {cls.name}"
+        return f"pip install {FACTS['package'].get(cls.name, cls.name)}"
+
+
+def changed_options(backend: AutoBackend) -> set[str]:
+    """The names of the options that differ from their default."""
+    return {option.name for option in fields(backend) if _is_changed(option, getattr(backend, option.name))}
 
 
 def wrong_option(backend: AutoBackend, option: str, takes: str, has_type: bool) -> TypeError | ValueError:
@@ -121,40 +138,12 @@ def _is_changed(option: Field[Any], value: Any) -> bool:
     return value is not default and (type(value) is not type(default) or bool(value != default))
 
 
-class _Ours(AutoBackend):
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        executor = getattr(self, "executor", None)
-        if executor is not None and not _spreads(executor):
-            raise TypeError(
-                f"{type(self).__name__}: executor must be something that evaluations can be handed to, not {executor!r}. Pass "
-                f"an executor of concurrent.futures, such as ThreadPoolExecutor(4), a dask.distributed.Client, a "
-                f"joblib.Parallel, or a function that maps as map does."
-            )
-
-    @classmethod
-    def install(cls) -> str:
-        return f"pip install 'adinterface[{cls.name}]'"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Without the executor, which belongs to its process; with the device pickled by the engine."""
-        options = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "executor"}
-        if options.get("device") is None:
-            return _rebuilt, (type(self), options)
-        pickled: bytes = entry_points()[self.name][0].load().pickle_device(options.pop("device"))
-        return _rebuilt, (type(self), options, pickled)
-
-
-def _rebuilt(cls: type[AutoBackend], options: dict[str, Any], device: bytes | None = None) -> AutoBackend:
-    return cls(**options) if device is None else cls(**options | {"device": pickle.loads(device)})
-
-
 class MatrixBackend(AutoBackend):
     """Base of backend values that wrap another one and return their own kind of matrix. No other backend may wrap them."""
 
 
 @dataclass(frozen=True, repr=False)
-class AutoJax(_Ours):
+class AutoJax(AutoBackend, package="'adinterface[jax]'", optimisers=("optax",), exports="StableHLO"):
     """JAX.
 
     mode: `"forward"` (jvp) or `"reverse"` (vjp); None lets the operator choose.
@@ -166,8 +155,6 @@ class AutoJax(_Ours):
     """
 
     name = "jax"
-    optimisers = ("optax",)
-    exports = "StableHLO"
     mode: Mode = None
     jit: bool = True
     chunk_size: int | None = None
@@ -175,8 +162,19 @@ class AutoJax(_Ours):
     executor: Any = field(default=None, repr=False, hash=False)
 
 
+def _torch_is_compiling() -> bool:
+    compiler = sys.modules.get("torch.compiler")
+    return compiler is not None and compiler.is_compiling()
+
+
 @dataclass(frozen=True, repr=False)
-class AutoTorch(_Ours):
+class AutoTorch(
+    AutoBackend,
+    package="'adinterface[torch]'",
+    optimisers=("torch_optim",),
+    exports="torch.export",
+    is_compiling=_torch_is_compiling,
+):
     """PyTorch.
 
     mode: `"forward"` (`torch.func.jvp`) or `"reverse"` (`torch.autograd.grad`; forward derivatives by transposing it,
@@ -192,8 +190,6 @@ class AutoTorch(_Ours):
     """
 
     name = "torch"
-    optimisers = ("torch_optim",)
-    exports = "torch.export"
     mode: Mode = None
     compile: bool = False
     create_graph: bool = False
@@ -201,14 +197,9 @@ class AutoTorch(_Ours):
     device: Any = None
     executor: Any = field(default=None, repr=False, hash=False)
 
-    @staticmethod
-    def is_compiling() -> bool:
-        compiler = sys.modules.get("torch.compiler")
-        return compiler is not None and compiler.is_compiling()
-
 
 @dataclass(frozen=True, repr=False)
-class AutoAutograd(_Ours):
+class AutoAutograd(AutoBackend, package="'adinterface[autograd]'"):
     """HIPS autograd: NumPy code, on the CPU.
 
     mode: `"forward"` uses forward rules: those of autograd where they are right, else ours; a function without one
@@ -228,7 +219,7 @@ DifferenceMethod = Literal["adaptive", "central", "forward", "backward", "comple
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AutoFiniteDifferences(_Ours):
+class AutoFiniteDifferences(AutoBackend, package="adinterface"):
     """Finite differences: f is a black box, evaluated around the point.
 
     method: `"adaptive"` extrapolates central slopes at several steps, with an estimate of the error; it takes 4 to 10
@@ -252,10 +243,6 @@ class AutoFiniteDifferences(_Ours):
         `joblib.Parallel`, or any function with the call of `map`. Backends with different executors are not equal; pickling
         drops the executor.
     """
-
-    @classmethod
-    def install(cls) -> str:
-        return "pip install adinterface"
 
     name = "finite_differences"
     method: DifferenceMethod = "adaptive"

@@ -379,7 +379,7 @@ class Backend(Shortcuts, ABC):
 
     @classmethod
     def optimiser(cls, name: str) -> Callable[..., Any]:
-        """The factory of the optimiser with this name; the backend's value lists the names in `optimisers`."""
+        """The factory of the optimiser with this name; the class of the backend's value lists the names in `optimisers`."""
         raise NotImplementedError
 
     @classmethod

@@ -8,12 +8,6 @@ import sys
 class AdinterfaceError(Exception):
     """Base class of this library's own errors; each also derives from the built-in one that fits."""
 
-    def __init_subclass__(cls) -> None:
-        cls.__module__ = "adinterface"  # a traceback shows the name by which users catch it
-
-
-AdinterfaceError.__module__ = "adinterface"
-
 
 class NotDifferentiableError(AdinterfaceError, TypeError):
     """No argument of the call has a gradient, or one could not be found where it must be."""
@@ -63,9 +57,6 @@ class DenseJacobianWarning(UserWarning):
     """A dense Jacobian was computed that is almost all zeros."""
 
 
-DenseJacobianWarning.__module__ = "adinterface"
-
-
 class DisconnectedWarning(UserWarning):
     """The output of f does not depend on any differentiated argument: every gradient is zero."""
 
@@ -84,10 +75,6 @@ class PrecisionWarning(UserWarning):
 
 class ClosedFormWarning(UserWarning):
     """NumPy code compares a differentiated number with a constant, and may take a branch that does not depend on it."""
-
-
-for _warning in (ClosedFormWarning, DisconnectedWarning, FrozenDrawsWarning, UnrolledWarning, PrecisionWarning):
-    _warning.__module__ = "adinterface"
 
 
 def levels_to_the_user(*packages: str) -> int:

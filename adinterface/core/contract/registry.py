@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from types import ModuleType
 from typing import Any
 
-from .auto import AutoBackend, require_hashable
+from .auto import FACTS, AutoBackend, require_hashable
 from .backend import Backend
 from .entry_points import GROUP
 from .entry_points import entry_points as _entry_points
@@ -190,6 +190,12 @@ def auto_class(name: str) -> type[AutoBackend] | None:
     A user's subclass keeps the name, and does not count.
     """
     return next((auto for auto in auto_classes() if vars(auto).get("name") == name), None)
+
+
+def classes_with(fact: str) -> dict[type[AutoBackend], Any]:
+    """The imported classes of backend values that give a fact of their engine, such as `"exports"`, and what they give."""
+    found = {auto_class(name): value for name, value in FACTS[fact].items()}
+    return {auto: value for auto, value in found.items() if auto is not None}
 
 
 def auto_classes() -> list[type[AutoBackend]]:

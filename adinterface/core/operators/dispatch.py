@@ -97,6 +97,18 @@ def require_operator(caller: str, operator: Any) -> type[Operation]:
     raise TypeError(f"{caller}: operator must be one of {', '.join(names)}, not {seen}.{remedy}")
 
 
+def recipe(kind: Kind) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The operators, from the outermost one, and the keywords that make this kind: public names, for pickles.
+
+    An operation that is no operator of users is the kind itself.
+    """
+    if isinstance(kind, type):
+        return (next((operator for operator, each in OPERATIONS.items() if each is kind), kind),), {}
+    around: Any = kind
+    found: tuple[tuple[Any, ...], dict[str, Any]] = around.recipe()
+    return found
+
+
 def require_call(caller: str, operator: Any, f: Any) -> None:
     """As `require_operator`, for tools that take any function with an operator's call signature; f must be a function, not an
     operator, which it is if the two were exchanged."""

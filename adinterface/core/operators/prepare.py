@@ -14,9 +14,8 @@ from ..contract.cache import Cache
 from ..contract.static_values import Unkeyed
 from ..contract.tracing import entry, tracing, untraced
 from ..tree import Signature
-from .dispatch import Kind, around_of, function_of_extension, operation_of, require_operator
+from .dispatch import Kind, around_of, function_of_extension, operation_of, recipe, require_operator
 from .evaluate import specialized
-from .operation import Operation
 from .specialization import CompiledSpecialization, Specialization, static_key
 from .typed import typed
 from .wrapped import finished, inside
@@ -51,14 +50,7 @@ def prepare(
     >>> fast(np.array([1.0, 3.0]))[0].round(6)
     array([2., 6.])
     """
-    kind: Kind
-    around = around_of(operator)
-    if around is not None:
-        caller = f"prepare({operator.__name__}, operator, f, backend, ...)"
-        kind, f, backend, example_args = around(caller, f, (backend, *example_args), kwargs)
-    else:
-        kind = require_operator("prepare(operator, f, backend, *example_args)", operator)
-        require_function("prepare", f)
+    kind, f, backend, example_args = _parts(operator, f, (backend, *example_args), kwargs)
     inner = prepared = Prepared(kind, backend, f)
     args, _ = prepared._operation.arguments(example_args)
     plan, values, signature = prepared._operation.plans.find(args, kwargs)
@@ -72,12 +64,23 @@ def prepare(
     return prepared
 
 
+def _parts(
+    operator: Any, f: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Kind, Callable[..., Any], AutoBackend, tuple[Any, ...]]:
+    around = around_of(operator)
+    if around is not None:
+        return around(f"prepare({operator.__name__}, operator, f, backend, ...)", f, rest, kwargs)
+    kind = require_operator("prepare(operator, f, backend, *example_args)", operator)
+    require_function("prepare", f)
+    return kind, f, rest[0], rest[1:]
+
+
 class Prepared:
     """An operator for one f; made by `prepare`."""
 
     def __init__(self, kind: Kind, auto: AutoBackend, f: Callable[..., Any]):
         operation = operation_of(kind, auto)
-        self._operation, self._auto, self._original = operation, auto, f
+        self._kind, self._operation, self._auto, self._original = kind, operation, auto, f
         self._f = operation.backend.compile_function(f) if operation.compiles_function else f
         self._name = getattr(f, "__name__", f)
         #: The default arguments of `export`; None if `prepare` was given no example.
@@ -200,20 +203,24 @@ class Prepared:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """f, the operator and the backend, without the specializations."""
-        return _again, (self._operation.kind, self._auto, self._original, self.max_specializations)
+        operators, keywords = recipe(self._kind)
+        return Prepared._again, (operators, keywords, self._original, self._auto, self.max_specializations)
+
+    @staticmethod
+    def _again(
+        operators: tuple[Any, ...], keywords: dict[str, Any], f: Callable[..., Any], auto: AutoBackend, max_specializations: int
+    ) -> Prepared:
+        kind, operator, *rest = operators[0], *operators, f, auto
+        if not isinstance(kind, type):
+            kind, f, auto, _ = _parts(operator, rest[0], tuple(rest[1:]), keywords)
+        prepared = Prepared(kind, auto, f)
+        prepared.max_specializations = max_specializations
+        return prepared
 
     def __repr__(self) -> str:
         count = len({*map(id, self._known.entries())})
         made = f"{count} specialization" + "s" * (count != 1)
         return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {made}>"
-
-
-def _again(
-    kind: Callable[[AutoBackend], Operation], auto: AutoBackend, f: Callable[..., Any], max_specializations: int
-) -> Prepared:
-    prepared = Prepared(kind, auto, f)
-    prepared.max_specializations = max_specializations
-    return prepared
 
 
 def _nothing(*args: Any) -> Any:

@@ -3,6 +3,7 @@
 No operator needs it. May import core, and `Duplicated`.
 """
 
+from ...core.contract.publish import publish
 from ...core.tree import Constant, Each, register_node
 from ...spread.duplicated import Duplicated
 from .algebra import add, axpy, norm, scale, sum_shared, vdot, where, zeros_like
@@ -38,3 +39,6 @@ __all__ = [
 def __dir__() -> list[str]:
     """What is for users."""
     return __all__
+
+
+publish("adinterface.tree", globals())

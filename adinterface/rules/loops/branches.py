@@ -25,7 +25,7 @@ def cond(pred: Any, true_function: Callable[..., T], false_function: Callable[..
 
     Raises TypeError if pred is not one bool, TreeError if the functions return different structures.
 
-    >>> from adinterface.rules.loops import cond
+    >>> from adinterface.loops import cond
     >>> cond(True, lambda x: x + 1.0, lambda x: x - 1.0, 2.0)
     np.float64(3.0)
     """
@@ -47,7 +47,7 @@ def switch(index: Any, branches: Sequence[Callable[..., T]], *operands: Any) -> 
     Raises TypeError if index is not an integer, ValueError without branches, TreeError if branches return different structures.
 
 
-    >>> from adinterface.rules.loops import switch
+    >>> from adinterface.loops import switch
     >>> switch(1, [lambda x: x, lambda x: 2.0 * x, lambda x: 3.0 * x], 5.0)
     np.float64(10.0)
     """

@@ -53,7 +53,7 @@ def scan(
     Raises TreeError if f changes the structure, a shape or a dtype of its carry or of y. Raises it, too, if `length` or the
     lengths of the arrays in xs differ. Raises OutputError if f does not return a pair.
 
-    >>> from adinterface.rules.loops import scan
+    >>> from adinterface.loops import scan
     >>> scan(lambda total, x: (total + x, total), 0.0, np.array([1.0, 2.0, 3.0]))
     (np.float64(6.0), array([0., 1., 3.]))
     """
@@ -78,7 +78,7 @@ def fori_loop(
     Raises TypeError for bounds that are not integers, and the errors of `scan`.
 
     >>> import numpy as np
-    >>> from adinterface.rules.loops import fori_loop
+    >>> from adinterface.loops import fori_loop
     >>> fori_loop(0, 4, lambda i, x: x * 2.0, 1.0)
     np.float64(16.0)
     """

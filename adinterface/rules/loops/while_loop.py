@@ -29,7 +29,7 @@ def while_loop(condition: Callable[[CarryT], Any], body: Callable[[CarryT], Carr
     Raises TreeError if body changes the structure, a shape or a dtype of its carry, OutputError if the condition is not one
     bool.
 
-    >>> from adinterface.rules.loops import while_loop
+    >>> from adinterface.loops import while_loop
     >>> while_loop(lambda x: x < 100.0, lambda x: x * x, 2.0)
     np.float64(256.0)
     """

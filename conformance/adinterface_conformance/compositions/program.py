@@ -33,7 +33,7 @@ from threading import Thread
 import numpy as np
 from adinterface import *
 from adinterface.rules import *
-from adinterface.rules.loops import *
+from adinterface.loops import *
 
 
 def total(y):

@@ -32,7 +32,7 @@ _FROM = {
     "collections": ("OrderedDict", "defaultdict"),
     "adinterface": tuple(adinterface.__all__),
     "adinterface.rules": tuple(name for name in adinterface.rules.__all__ if name not in adinterface.__all__),
-    "adinterface.rules.loops": tuple(adinterface.loops.__all__),
+    "adinterface.loops": tuple(adinterface.loops.__all__),
     "adinterface.core.contract.registry": ("find",),
     "adinterface_conformance.fuzz.nodes": ("Layer", "Pair", "Switch"),
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adinterface import array_namespace, derivative, gradient, hessian, hvp, jacobian, second_derivative, value_and_gradient
-from adinterface.rules.loops import cond, fori_loop, scan, switch, while_loop
+from adinterface.loops import cond, fori_loop, scan, switch, while_loop
 
 from .building import Operator, scalar, scenario, signed, some
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from adinterface import AutoBackend, array_namespace
 from adinterface.fit import minimize
-from adinterface.rules.loops import scan
+from adinterface.loops import scan
 
 TITLE = "Kalman filter, maximum likelihood"
 YEARS = (

@@ -13,7 +13,7 @@ import numpy as np
 
 from adinterface import AutoBackend, array_namespace
 from adinterface.fit import least_squares
-from adinterface.rules.loops import scan
+from adinterface.loops import scan
 
 TITLE = "Differential equation, fitted"
 HARES = "30 47.2 70.2 77.4 36.3 20.6 18.1 21.4 22 25.4 27.1 40.3 57 76.6 52.3 19.5 11.2 7.6 14.6 16.2 24.7"

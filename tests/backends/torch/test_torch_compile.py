@@ -40,8 +40,8 @@ from adinterface import (
 from adinterface.core.contract import registry, tracing
 from adinterface.core.tree import HANDLERS
 from adinterface.fit import Training, update
+from adinterface.loops import cond, fori_loop, scan
 from adinterface.rules import checkpoint, differentiate_with, ignore_derivatives
-from adinterface.rules.loops import cond, fori_loop, scan
 from adinterface.scipy.special import erf
 
 TORCH = AutoTorch()

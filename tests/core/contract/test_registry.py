@@ -27,7 +27,7 @@ from adinterface import (
     prepare,
 )
 from adinterface.core.contract import Backend, registry, tracing
-from adinterface.core.contract.auto import BUILT_IN
+from adinterface.core.contract.auto import BUILT_IN, changed_options
 
 VALUES = [
     AutoJax(),
@@ -61,19 +61,19 @@ OTHERS = {
 @each_class
 def test_repr_shows_the_options_that_do_not_have_their_default(cls):
     assert repr(cls()) == f"{cls.__name__}()"
-    assert cls().changed_options() == set()
+    assert changed_options(cls()) == set()
     for option in dataclasses.fields(cls):
         if option.name != "order":
             value = OTHERS.get(option.name, not option.default)
             backend = cls(**{option.name: value})
-            assert backend.changed_options() == {option.name}
+            assert changed_options(backend) == {option.name}
             # An executor belongs to its process, and nobody could write it.
             assert repr(backend) == f"{cls.__name__}({f'{option.name}={value!r}' if option.repr else ''})"
 
 
 def test_an_option_without_a_default_is_always_shown():
     pair = SecondOrder(AutoFiniteDifferences(), AutoTorch(mode="forward"))
-    assert pair.changed_options() == {"outer", "inner"}
+    assert changed_options(pair) == {"outer", "inner"}
     assert repr(pair) == "SecondOrder(outer=AutoFiniteDifferences(), inner=AutoTorch(mode='forward'))"
 
 

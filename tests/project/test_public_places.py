@@ -1,0 +1,262 @@
+"""Public modules import as they are named, and what is public has its public place: in pickles, hints, `dir` and `help`."""
+
+import dataclasses
+import importlib
+import inspect
+import pickle
+import pickletools
+import pydoc
+import subprocess
+import sys
+import types
+import typing
+
+import numpy as np
+import pytest
+
+import adinterface
+from adinterface import (
+    AdinterfaceError,
+    AutoAutograd,
+    AutoBackend,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoSparse,
+    AutoTorch,
+    BackendError,
+    Constant,
+    Duplicated,
+    Each,
+    Prepared,
+    SecondOrder,
+    TreeError,
+    batched,
+    check_gradient,
+    compare,
+    derivative,
+    explain,
+    gradient,
+    hessian,
+    jacobian,
+    linearize,
+    prepare,
+    pullback,
+    sparse,
+    tools,
+    value_and_gradient,
+    value_gradient_and_hessian,
+)
+from adinterface.core.contract.auto import FACTS, changed_options
+from adinterface.core.contract.registry import auto_class, classes_with
+from adinterface.fit.evaluate import Evaluate
+
+MODULES = ("tree", "loops", "rules", "sparse", "fit", "tools", "scipy", "doors")
+LISTS = ("adinterface", *[f"adinterface.{name}" for name in (*MODULES[:6], "core.contract")])
+FINITE = AutoFiniteDifferences()
+X = np.array([1.0, 2.0])
+
+
+def square(x):
+    return (x * x).sum()
+
+
+def _fresh(program):
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_public_module_imports_as_it_is_named(name):
+    assert name in dir(adinterface)
+    loaded = f"import sys; assert not {{'jax', 'torch', 'scipy'}} & set(sys.modules); print(adinterface.{name}.__name__)"
+    assert _fresh(f"import adinterface.{name}; {loaded}") == f"adinterface.{name}"
+    assert _fresh(f"import adinterface; {loaded}") == f"adinterface.{name}"
+
+
+def test_names_are_imported_from_public_modules():
+    scan = "from adinterface.loops import scan; from adinterface.tree import ravel; from adinterface.doors import FUNCTIONS"
+    assert _fresh(f"{scan}; print(scan.__module__, ravel.__module__)") == "adinterface.loops adinterface.tree"
+
+
+def test_a_star_import_does_not_replace_the_module_of_another_package():
+    assert not {"scipy", "doors"} & set(adinterface.__all__)
+    assert _fresh("import scipy; from adinterface import *; print(scipy.__name__, tree.__name__)") == "scipy adinterface.tree"
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_what_a_module_lists_has_a_public_place(name):
+    module = importlib.import_module(name)
+    for word in module.__all__:
+        value = getattr(module, word)
+        if isinstance(value, (type, types.FunctionType)):
+            assert value.__module__ in LISTS, word
+            assert getattr(importlib.import_module(value.__module__), word) is value
+            assert pickle.loads(pickle.dumps(value)) is value
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_the_types_of_public_classes_are_found_from_their_public_place(name):
+    module = importlib.import_module(name)
+    for value in [getattr(module, word) for word in module.__all__]:
+        if isinstance(value, type):
+            hints = typing.get_type_hints(value)
+            for field in dataclasses.fields(value) if dataclasses.is_dataclass(value) else ():
+                assert field.name in hints
+                assert not isinstance(field.type, str)
+
+
+@pytest.mark.parametrize("operator", [gradient, jacobian, prepare])
+def test_the_source_of_a_function_is_that_of_its_file(operator):
+    assert inspect.getsource(inspect.unwrap(operator)).partition("def ")[2].startswith(operator.__name__)
+
+
+def test_no_source_is_shown_for_a_class_rather_than_that_of_another():
+    with pytest.raises(OSError):  # noqa: PT011 - its words are those of the release of Python
+        inspect.getsource(AutoJax)
+
+
+def test_pydantic_reads_the_options_of_a_backend():
+    pydantic = pytest.importorskip("pydantic")
+    assert pydantic.TypeAdapter(AutoJax).validate_python({"mode": "forward"}) == AutoJax(mode="forward")
+
+
+VALUES = {
+    **{repr(value): value for value in (AutoJax(jit=False), AutoTorch(), AutoAutograd("forward"), FINITE)},
+    "second order": SecondOrder(FINITE, AutoTorch()),
+    "sparse": AutoSparse(AutoJax(), detect="probe"),
+    "value and gradient": value_and_gradient(square, FINITE, X),
+    "value, gradient, hessian": value_gradient_and_hessian(square, FINITE, X),
+    "constant": Constant(X),
+    "each": Each(X),
+    "duplicated": Duplicated({"w": X}),
+    "prepared": prepare(gradient, square, FINITE, X),
+    "prepared, sparse": prepare(hessian, square, AutoSparse(FINITE), X),
+    "prepared, batched": prepare(batched, derivative, np.sin, FINITE, Each(X), randomness="different"),
+    "pattern": sparse.sparsity(jacobian, np.sin, FINITE, X),
+    "error": TreeError("no"),
+    "warning": adinterface.PrecisionWarning("no"),
+    "explanation": explain(gradient, square, FINITE, X),
+    "check": check_gradient(square, FINITE, X),
+    "comparison": compare(gradient, square, [FINITE], X),
+    "summary": tools.summary(X),
+    "operator": gradient,
+}
+
+
+def _globals(pickled):
+    """The modules that a pickle names, by protocol 2."""
+    return {argument.partition(" ")[0] for code, argument, _ in pickletools.genops(pickled) if code.name == "GLOBAL"}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_pickle_names_public_places_alone(name):
+    value = VALUES[name]
+    ours = {module for module in _globals(pickle.dumps(value, 2)) if module.partition(".")[0] == "adinterface"}
+    assert ours <= set(LISTS)
+    for protocol in (2, pickle.HIGHEST_PROTOCOL):
+        again = pickle.loads(pickle.dumps(value, protocol))
+        assert type(again) is type(value)
+        if isinstance(value, (AutoBackend, sparse.SparsityPattern)):
+            assert again == value
+        elif not callable(value):
+            assert repr(again) == repr(value)
+
+
+def test_a_prepared_call_works_after_a_round_trip():
+    for name in ("prepared", "prepared, sparse", "prepared, batched"):
+        fast = VALUES[name]
+        fast.max_specializations = 3
+        again = pickle.loads(pickle.dumps(fast))
+        assert again.max_specializations == 3
+        argument = Each(X) if name.endswith("batched") else X
+        found, expected = again(argument), fast(argument)
+        dense = (lambda value: value.toarray()) if name.endswith("sparse") else np.asarray
+        np.testing.assert_array_equal(dense(found), dense(expected))
+
+
+def test_a_prepared_operation_that_is_no_operator_of_users_goes_round():
+    again = pickle.loads(pickle.dumps(Prepared(Evaluate, FINITE, square)))
+    assert again(X) == square(X)
+
+
+def test_what_cannot_be_pickled_says_so():
+    for made in (pullback(square, FINITE, X).back, linearize(square, FINITE, X).push):
+        with pytest.raises(BackendError, match=r"cannot be pickled: .* Pickle f and its arguments, and call (pull|lin)"):
+            pickle.dumps(made)
+
+
+def test_an_error_of_another_package_keeps_its_own_module():
+    class Mine(AdinterfaceError):
+        pass
+
+    assert Mine.__module__ == __name__
+    assert issubclass(Mine, Exception)
+
+
+@pytest.mark.parametrize("cls", [AutoJax, AutoTorch, AutoAutograd, AutoFiniteDifferences])
+def test_help_of_a_backend_value_shows_options_and_no_machinery(cls):
+    text = pydoc.render_doc(cls, renderer=pydoc.plaintext)
+    assert text.startswith(f"Python Library Documentation: class {cls.__name__} in module adinterface\n")
+    assert not [word for word in ("exports", "optimisers", "changed_options", "is_compiling", "_Ours", "Facts") if word in text]
+    for option in dataclasses.fields(cls):
+        assert f"\n |  {option.name}" in text
+    public = {name for name in dir(cls) if not name.startswith("_")}
+    assert public == {option.name for option in dataclasses.fields(cls)} | {"name", "install"}
+
+
+def test_another_package_gives_facts_as_keywords_or_as_attributes(monkeypatch):
+    for known in FACTS.values():
+        for name in ("others", "attributes"):
+            monkeypatch.setitem(known, name, None)
+            del known[name]
+
+    @dataclasses.dataclass(frozen=True)
+    class AutoOthers(AutoBackend, package="others-engine", optimisers=("others_optim",), exports="text"):
+        name = "others"
+        depth: int = 1
+
+    @dataclasses.dataclass(frozen=True)
+    class AutoAttributes(AutoBackend):
+        name = "attributes"
+        exports = "files"
+
+        @staticmethod
+        def is_compiling():
+            return False
+
+    assert AutoOthers.install() == "pip install others-engine"
+    assert AutoAttributes.install() == "pip install attributes"
+    assert classes_with("optimisers")[AutoOthers] == ("others_optim",)
+    exports = classes_with("exports")
+    assert (exports[AutoOthers], exports[AutoAttributes], exports[AutoJax]) == ("text", "files", "StableHLO")
+    assert FACTS["is_compiling"]["attributes"]() is False
+    assert auto_class("others") is AutoOthers
+    assert changed_options(AutoOthers(depth=2)) == {"depth"}
+
+
+_WITHOUT_SCIPY = """
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "scipy":
+            raise ModuleNotFoundError("No module named 'scipy'", name="scipy")
+
+sys.meta_path.insert(0, Blocked())
+import adinterface
+try:
+    from adinterface.scipy import {name}
+except adinterface.MissingEngineError as error:
+    print(error.name, error)
+"""
+
+
+@pytest.mark.parametrize("name", ["linalg", "special", "stats"])
+def test_without_scipy_its_functions_name_the_extra(name):
+    message = f"adinterface.scipy.{name} needs SciPy, which is not installed: pip install 'adinterface[scipy]'"
+    assert _fresh(_WITHOUT_SCIPY.format(name=name)) == f"scipy {message}"
+
+
+def test_dir_of_adinterface_scipy_lists_its_modules():
+    assert {"linalg", "special", "ours"} <= set(dir(adinterface.scipy))

@@ -90,6 +90,12 @@ for _warning in (ClosedFormWarning, DisconnectedWarning, FrozenDrawsWarning, Unr
     _warning.__module__ = "adinterface"
 
 
+def an(words: str) -> str:
+    """The words with their article."""
+    vowel = words[0].lower() in "aeiou" and not words.lower().startswith(("uni", "us"))
+    return f"{'an' if vowel else 'a'} {words}"
+
+
 def levels_to_the_user(*packages: str) -> int:
     """The `stacklevel` at which the caller's warning points at the user's line.
 

@@ -112,7 +112,7 @@ arguments
   args[0]['w']      differentiated  a numpy array of dtype float32 and shape (3,): reaches f as torch float32
   args[0]['s']      differentiated  the float 2.0: reaches f as torch float64
   args[0]['count']  None            int 3: an int inside a tree has no gradient
-  args[0]['index']  None            a numpy array of dtype int64 and shape (2,): integers inside a tree are structure
+  args[0]['index']  None            a numpy array of dtype int64 and shape (2,): integers inside a tree have no gradient
   args[0]['name']   None            str 'layer': str has no gradient
   args[0]['f']      None            ufunc <ufunc 'sin'>: ufunc has no gradient
   args[0]['no']     None            None: None has no gradient

@@ -7,8 +7,8 @@ from collections.abc import Generator, MappingView, Set
 
 #: By package and an attribute of the class: what makes plain arrays or numbers of such an object x.
 _PLAIN = (
-    ("pandas", "to_numpy", "x.to_numpy()"),
-    ("polars", "to_numpy", "x.to_numpy()"),
+    ("pandas", "__array__", "x.to_numpy()"),
+    ("polars", "__array__", "x.to_numpy()"),
     ("xarray", "data_vars", "{name: x[name].values for name in x}"),
     ("xarray", "values", "x.values"),
     ("scipy", "toarray", "x.toarray()"),

@@ -196,13 +196,10 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
             f"Pass {plain}(x), or wrap it in Constant(...)."
         )
     if buffer_has_floats(value):
-        remedy = _advice(value) or (
-            f"Pass numpy.asarray(x) or what it is made of, register the class with register_node({cls.__qualname__}, flatten, "
-            f"unflatten), or wrap it in Constant(...)."
-        )
+        remedy = _advice(value) or "Pass numpy.asarray(x) or what it is made of, or wrap it in Constant(...)."
         raise NotDifferentiableError(
             f"{path} is {an(name)}, whose floating numbers no engine differentiates where they are: they would silently have "
-            f"no gradient. {remedy}"
+            f"no gradient. {remedy} Or register the class with register_node({cls.__qualname__}, flatten, unflatten)."
         )
     inner, what = hidden(value, is_floating_array), "a floating array"
     if inner is None and alone:

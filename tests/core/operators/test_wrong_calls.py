@@ -3,6 +3,7 @@
 import asyncio
 import re
 import types
+from functools import partial
 
 import autograd.numpy
 import jax
@@ -121,7 +122,7 @@ KEYWORDS = {
     "argnum": (0, _ALL),
     "wrt": ("x", _ALL),
     "has_aux": (True, r"Write value_and_gradient, whose f returns \(scalar, auxiliary\)"),
-    "mode": ("forward", r"an option of the backend: Auto\w+\(mode=\.\.\.\)"),
+    "mode": ("forward", r"It is an option of the backend: Auto\w+\(mode=\.\.\.\)"),
     "backend": (AUTOGRAD, r"Write gradient\(f, backend, x\), by position"),
     "allow_unused": (True, "f does not take it"),
 }
@@ -155,7 +156,7 @@ def test_a_keyword_that_f_takes_has_no_note():
 def test_a_prepared_call_that_is_given_f_or_the_backend_is_noted(backend):
     fast = prepare(gradient, square, backend, X)
     for args in ((square, backend, X), (backend, X)):
-        refused(lambda: fast(*args), TypeError, r"takes the arguments of f alone, fast\(x\)")  # noqa: B023
+        refused(partial(fast, *args), TypeError, r"takes the arguments of f alone, fast\(x\)")
     refused(fast, NotDifferentiableError, "There is no argument at all")
 
 
@@ -203,7 +204,7 @@ CONTAINERS = {
     "x.shape": ([1.0, 2.0], lambda x: 1.0 * x.shape[0], _LIST),
     "x[0, 1]": ([[1.0, 2.0], [3.0, 4.0]], lambda x: x[0, 1], _LIST),
     "list of arrays": ([X, X], lambda x: x.sum(), _LIST),
-    "tuple": ((1.0, 2.0), lambda x: 2.0 * x, r"argument 0 is a tuple.*np\.array\(x\) for one array, or gradient\(f, backend, \*x\)"),
+    "tuple": ((1.0, 2.0), lambda x: 2.0 * x, r"argument 0 is a tuple.*np\.array\(x\).*, or gradient\(f, backend, \*x\)"),
     "tuple of arguments": ((X, X), product, r"argument 0 is one tuple. Pass its entries .*: gradient\(f, backend, \*x\)"),
     "list of arguments": ([X, X], product, r"argument 0 is one list. Pass its entries .*: gradient\(f, backend, \*x\)"),
     "dict": ({"w": X}, square, "argument 0 is a dict.*Compute with its entries"),
@@ -242,7 +243,7 @@ FOREIGN = {
     "torch.sin on autograd": (lambda x: torch.sin(x).sum(), AUTOGRAD, rf"A torch function got .* {_XP} AutoTorch\(\)"),
     "torch.sin of differences": (lambda x: torch.sin(x).sum(), FINITE, r"AutoFiniteDifferences\(native=AutoTorch\(\)\)"),
     "a captured JAX array": (lambda x: (x * jnp.ones(2)).sum(), TORCH, r"A JAX array that f captured.*Constant\(w\)"),
-    "a captured NumPy array": (lambda x: (x * np.ones(2)).sum(), TORCH, r"A NumPy array that f captured.*Constant\(w\)"),
+    "a captured NumPy array": (lambda x: (x * np.ones(2)).sum(), TORCH, r"NumPy array w that f captures .*Constant\(w\)"),
     "a tensor of differences": (lambda x: (x * torch.ones(2)).sum(), FINITE, r"native=AutoTorch\(\)"),
     "np.sin on jax": (lambda x: np.sin(x).sum(), JAX, _SCIPY),
     "np.sin on torch": (lambda x: np.sin(x).sum(), TORCH, _SCIPY),
@@ -303,11 +304,8 @@ def test_an_object_of_another_package_names_what_makes_an_array_of_it(name):
         assert "dataclass" not in str(caught.value)
     note = rf"f got a Quantity x, which does not mix with an engine's arrays\. Pass {made}"
     for backend in ENGINES.values():
-        refused(
-            lambda: gradient(lambda x, y: (x @ y).sum(), backend, X, Constant(value)),
-            (TypeError, ValueError, RuntimeError),
-            note,
-        )  # noqa: B023, E501
+        call = partial(gradient, lambda x, y: x.sum() * abs(y), backend, X, Constant(value))
+        refused(call, TypeError, note)
     refused(lambda: gradient(lambda x: value, FINITE, X), OutputError, f"returned a Quantity. Return {made}")
 
 
@@ -334,7 +332,7 @@ def test_a_sparse_matrix_names_a_dense_one_and_a_product(layout):
     refused(lambda: gradient(square, FINITE, A), NotDifferentiableError, remedy)
     for backend in ENGINES.values():
         times = lambda x, A: (A @ x).sum()
-        refused(lambda: gradient(times, backend, X, Constant(A)), (TypeError, RuntimeError), remedy)  # noqa: B023
+        refused(partial(gradient, times, backend, X, Constant(A)), (TypeError, RuntimeError), remedy)
         np.testing.assert_allclose(gradient(times, backend, X, Constant(A.toarray()))[0], X)
         by_product = lambda x, A: adinterface.scipy.sparse.product(A, x).sum()
         np.testing.assert_allclose(gradient(by_product, backend, X, Constant(A))[0], X)
@@ -379,12 +377,12 @@ def _yields(x):
 
 
 VALUES = {
-    "str": (lambda x: "1.0", "returned a str. Return the number, not its text"),
-    "generator function": (_yields, "returned a generator. f contains a yield"),
-    "generator": (lambda x: (v for v in x), "returned a generator. f contains a yield, or ends in a generator expression"),
-    "coroutine": (_async, "returned a coroutine. f is an async function: write a plain one"),
-    "function": (lambda x: lambda y: x.sum(), "returned a function. Return its value: call it in f"),
-    "set": (lambda x: {1.0}, r"returned a set. Return list\(x\)"),
+    "str": (lambda x: "1.0", r"returned a str\b.*Return the number, not its text"),
+    "generator function": (_yields, r"returned a generator\b.*f contains a yield"),
+    "generator": (lambda x: (v for v in x), r"returned a generator\b.*f contains a yield, or ends in a generator expression"),
+    "coroutine": (_async, r"returned a coroutine\b.*f is an async function: write a plain one"),
+    "function": (lambda x: lambda y: x.sum(), r"returned a function\b.*Return its value: call it in f"),
+    "set": (lambda x: {1.0}, r"returned a set\b.*Return list\(x\)"),
 }
 
 

@@ -9,8 +9,8 @@ from collections.abc import Generator, MappingView, Set
 _PLAIN = (
     ("pandas", "__array__", "x.to_numpy()"),
     ("polars", "__array__", "x.to_numpy()"),
-    ("xarray", "data_vars", "{name: x[name].values for name in x}"),
-    ("xarray", "values", "x.values"),
+    ("xarray", "data_vars", "{name: x[name].data for name in x}"),
+    ("xarray", "data", "x.data"),
     ("scipy", "toarray", "x.toarray()"),
     ("pint", "magnitude", "x.magnitude"),
     ("astropy", "value", "x.value"),

@@ -182,7 +182,7 @@ OUTPUTS = {
     "tuple": (lambda x: (x.sum(), x), "a tuple", _TREE),
     "list": (lambda x: [x.sum()], "a list", _TREE),
     "dict": (lambda x: {"loss": x.sum()}, "a dict", _TREE),
-    "str": (lambda x: "text", "a str", _TREE),
+    "str": (lambda x: "text", "a str", "Return the number, not its text."),
 }
 #: What value_and_gradient refuses: the rest it takes as a scalar with auxiliary results.
 OUTPUTS_WITH_AUX = {

@@ -282,8 +282,8 @@ def test_what_the_notes_name_works(backend):
 OBJECTS = {
     "pandas": (other("pandas.core.series", "dtype", __array__=lambda self, dtype=None, copy=None: X), r"x\.to_numpy\(\)"),
     "polars": (other("polars.series", "dtype", __array__=lambda self, dtype=None, copy=None: X), r"x\.to_numpy\(\)"),
-    "xarray": (other("xarray.core.dataarray", "values"), r"x\.values"),
-    "xarray.Dataset": (other("xarray.core.dataset", "data_vars"), r"\{name: x\[name\]\.values for name in x\}"),
+    "xarray": (other("xarray.core.dataarray", "data"), r"x\.data"),
+    "xarray.Dataset": (other("xarray.core.dataset", "data_vars"), r"\{name: x\[name\]\.data for name in x\}"),
     "pint": (other("pint.registry", "magnitude"), r"x\.magnitude"),
     "astropy": (other("astropy.units.quantity", "value"), r"x\.value"),
     "uncertainties": (other("uncertainties.core", "nominal_value"), r"x\.nominal_value"),

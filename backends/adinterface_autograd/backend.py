@@ -12,6 +12,7 @@ import numpy as np
 
 from adinterface.core.contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Pullback, Pushforward
 from adinterface.core.contract.errors import AdinterfaceError
+from adinterface.core.contract.notes import TAKE_FUNCTIONS
 from adinterface.core.contract.record import note_step
 
 from .box import Box
@@ -96,6 +97,8 @@ class AutogradBackend(Backend):
 
     def note(self, error: Exception) -> str | None:
         message = str(error)
+        if isinstance(error, TypeError) and re.search("valid JAX type|abstract array", message):
+            return f"A JAX function {_MET} AutoJax()."
         if isinstance(error, (TypeError, ValueError, RuntimeError, AttributeError)) and re.search(_OBJECTS, message):
             return _NUMPY_CALLED
         if isinstance(error, AdinterfaceError):
@@ -103,10 +106,7 @@ class AutogradBackend(Backend):
         if "Box" in message and ("item assignment" in message or "output" in message):
             return _NO_ASSIGNMENT
         if isinstance(error, TypeError) and ("must be Tensor, not" in message or "'torch.Tensor'" in message):
-            return (
-                "A function of torch met an array that autograd is to differentiate. Take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch()."
-            )
+            return f"A torch function {_MET} AutoTorch()."
         if isinstance(error, ValueError) and ("element with a sequence" in message or "read-only" in message):
             return _NO_ASSIGNMENT if _assigns(error.__traceback__) else _NUMPY_CALLED
         if isinstance(error, TypeError) and ("Box" in message or "ufunc" in message):
@@ -124,11 +124,10 @@ def _assigns(trace: TracebackType | None) -> bool:
 #: What NumPy and SciPy say of an array whose entries are autograd's boxes.
 _OBJECTS = r"object arrays are not|dtype object|object dtype|dtype\('O'\)|ObjectDType|type 'object' not|argument 'out'"
 _NUMPY_CALLED = (
-    "NumPy or SciPy was called on an array that autograd is tracing. Take the functions from the array: "
-    "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, and every "
-    "function whose arguments f captures. Beside an array that is not differentiated, which is NumPy's own, take them from "
-    "both: array_namespace(c, x)."
+    f"NumPy or SciPy was called on an array that autograd is tracing. {TAKE_FUNCTIONS} Beside an array c that is not "
+    f"differentiated write array_namespace(c, x)."
 )
+_MET = "got an array that autograd is tracing. Write xp.sin(x) with xp = adinterface.array_namespace(x), or differentiate with"
 _NO_ASSIGNMENT = (
     "autograd cannot differentiate item assignment. Build the array with xp.stack, xp.concat or xp.where "
     "(xp = adinterface.array_namespace(x))."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -335,11 +336,10 @@ class FiniteDifferencesBackend(Backend):
                 "operators do not take. Pass it as a tensor, or give f torch's numbers alone: "
                 "AutoFiniteDifferences(native=AutoTorch())."
             )
-        if isinstance(error, TypeError) and "must be Tensor, not" in str(error) and self.native is None:
+        if isinstance(error, TypeError) and re.search("must be Tensor, not|'Tensor'", str(error)) and self.native is None:
             return (
-                "A function of torch met a NumPy array or number. Give f torch's own: "
-                "AutoFiniteDifferences(native=AutoTorch()); or take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x)."
+                "Code of torch got a NumPy array or number. Write AutoFiniteDifferences(native=AutoTorch()), which gives f "
+                "tensors, or xp.sin(x) with xp = adinterface.array_namespace(x)."
             )
         return None if self.native is None else self.native.note(error)
 

@@ -258,11 +258,14 @@ def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
     for output in outputs:
         if not size_of(backend, output):
             continue
-        dtype = library_of(backend, output).dtype(output)
+        library = library_of(backend, output)
+        dtype = library.dtype(output)
         if width(dtype) < finest:
+            given = {library_of(backend, leaf) for leaf in leaves}
+            own = "" if library in given else f" AutoFiniteDifferences(native=...) gives f arrays of {library.name}."
             raise PrecisionError(
                 f"Finite differences: f returned {dtype} for arguments of {finest} bits, so its rounding error would drown "
-                f"every difference. Compute in the arguments' dtype, or pass arguments of dtype {dtype}."
+                f"every difference. Compute in the arguments' dtype, or pass arguments of dtype {dtype}.{own}"
             )
 
 

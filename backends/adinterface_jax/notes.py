@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax
 
-from adinterface.core.contract.notes import Note
+from adinterface.core.contract.notes import TAKE_FUNCTIONS, Note
 
 _OUTLIVED = (
     "A traced array outlived its trace. A rule, root, fixed_point or linear_solve may capture an array that is "
@@ -20,15 +20,18 @@ NOTES = [
     Note(
         jax.errors.TracerArrayConversionError,
         "",
-        "NumPy was called on a JAX array that is being differentiated. Take the functions from the array: "
-        "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, "
-        "and every function whose arguments f captures.",
+        f"NumPy or SciPy was called on a JAX array that is being differentiated. {TAKE_FUNCTIONS}",
     ),
     Note(
         TypeError,
         "must be Tensor, not",
-        "A function of torch met an array of JAX's. Take the functions from the array: "
-        "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch().",
+        "A torch function got a JAX array. Write xp.sin(x) with xp = adinterface.array_namespace(x), or differentiate with "
+        "AutoTorch().",
+    ),
+    Note(
+        TypeError,
+        "as an abstract array|is not a valid JAX type",
+        "A JAX function got something that is not an array of numbers. Convert it: numpy.asarray(x, dtype=float).",
     ),
     Note(
         TypeError,

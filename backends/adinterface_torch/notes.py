@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adinterface.core.contract.notes import Note
+from adinterface.core.contract.notes import TAKE_FUNCTIONS, Note
 
 #: What torch says of two dtypes in one operation.
 OTHER_DTYPE = "same dtype|destination dtypes match"
@@ -11,18 +11,27 @@ NOTES = [
     Note(
         RuntimeError,
         r"Can't call numpy\(\) on Tensor that requires grad|data pointer of Tensor that doesn't have storage",
-        "NumPy was called on a tensor that is being differentiated. Take the functions from the array: "
-        "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, "
-        "and every function whose arguments f captures. A NumPy array w that f captures goes in as an "
-        "argument, Constant(w). For NumPy in the backward of a torch.autograd.Function, AutoTorch(chunk_size=1) takes "
-        "one row after another.",
+        f"NumPy or SciPy was called on a tensor that is being differentiated. {TAKE_FUNCTIONS} Pass a NumPy array w that f "
+        f"captures as an argument, Constant(w). For NumPy in the backward of a torch.autograd.Function write "
+        f"AutoTorch(chunk_size=1).",
+    ),
+    Note(
+        TypeError,
+        "as an abstract array|is not a valid JAX type",
+        "A JAX function got a tensor. Write xp.sin(x) with xp = adinterface.array_namespace(x), or differentiate with "
+        "AutoJax().",
+    ),
+    Note(
+        TypeError,
+        r"jaxlib\..*Tensor|Tensor.*jaxlib\.",
+        "A JAX array that f captured met a tensor. Pass it to f as an argument, Constant(w), which is a tensor there.",
     ),
     Note(
         TypeError,
         # np.sum(x) calls x.sum(axis=None, out=None)
         r"unexpected keyword argument 'axis'|'dim' must be int, not NoneType|got \(.*out=NoneType",
-        "NumPy was called on a tensor. Write x.sum() for np.sum(x), or take the functions from the array: "
-        "xp = adinterface.array_namespace(x); or decorate f with adinterface.numpy_function.",
+        "NumPy was called on a tensor. Write x.sum() for np.sum(x), or xp.sum(x) with xp = adinterface.array_namespace(x), or "
+        "decorate f with @adinterface.numpy_function.",
     ),
     Note(
         TypeError,

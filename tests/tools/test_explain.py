@@ -111,12 +111,12 @@ value_and_gradient with AutoTorch()
 arguments
   args[0]['w']      differentiated  a numpy array of dtype float32 and shape (3,): reaches f as torch float32
   args[0]['s']      differentiated  the float 2.0: reaches f as torch float64
-  args[0]['count']  None            int 3: an int inside a tree is structure
-  args[0]['index']  None            a numpy array of dtype int64 and shape (2,): integers inside a tree are structure
+  args[0]['count']  None            int 3: an int inside a tree has no gradient
+  args[0]['index']  None            a numpy array of dtype int64 and shape (2,): integers inside a tree have no gradient
   args[0]['name']   None            str 'layer': str has no gradient
   args[0]['f']      None            ufunc <ufunc 'sin'>: ufunc has no gradient
-  args[0]['no']     None            None: it is structure
-  args[0]['yes']    None            bool True: a bool is structure
+  args[0]['no']     None            None: None has no gradient
+  args[0]['yes']    None            bool True: a bool has no gradient
   args[1]           differentiated  the int 3: reaches f as torch float64, promoted from an integer
   args[2]           None            Constant: marked as not differentiated
   args[3]           None            Constant: marked as not differentiated
@@ -307,7 +307,7 @@ def test_explain_returns_data():
         backend=AutoFiniteDifferences(),
         leaves=(
             LeafReport("args[0]['x']", "a numpy array of dtype float64 and shape (3,)", True, "reaches f as numpy float64"),
-            LeafReport("args[0]['n']", "int 2", False, "an int inside a tree is structure"),
+            LeafReport("args[0]['n']", "int 2", False, "an int inside a tree has no gradient"),
         ),
         steps=("AutoFiniteDifferences: linearize",),
         evaluations=1,
@@ -321,7 +321,7 @@ def test_an_explanation_is_shown_as_tables_in_a_notebook():
     assert page.count("<tr>") == 1 + len(report.leaves)
     assert "args[0][&#x27;&lt;x&gt;&#x27;]" in page
     assert ">differentiated<" in page
-    assert "int 2: an int inside a tree is structure" in page
+    assert "int 2: an int inside a tree has no gradient" in page
     assert f"<ol><li>{report.steps[0]}</li></ol>" in page
     assert f"<p>evaluations of f: {report.evaluations}</p>" in page
     assert page.endswith(f"<p>estimated relative error: {report.error:.0e}</p>")

@@ -6,12 +6,14 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ..contract import camps
 from ..contract.auto import AutoBackend
 from ..contract.backend import Accuracy
-from ..contract.errors import DisconnectedWarning, PrecisionWarning, levels_to_the_user
+from ..contract.errors import DisconnectedWarning, PrecisionWarning, an, levels_to_the_user
 from ..contract.library import PYTHON, Library, kind
 from ..contract.record import tell_doubt
 from ..tree import Constant, Given, Holder, Node, Slot, Structure, count_leaves, handler_of, stood_for
+from .layout import Layout
 
 
 class Place(NamedTuple):
@@ -42,16 +44,19 @@ def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]
 
 def _place(path: str, slot: Slot, value: Any) -> Place:
     if slot.library is None:
-        return Place(path, _short(value), slot.reason)
-    note = "integers inside a tree are structure" if kind(slot.dtype) == "integer" else "a bool is structure"
+        made = camps.plain(value)
+        return Place(path, _short(value), slot.reason if made is None else f"{slot.reason}; pass {made}")
+    note = "integers inside a tree have no gradient" if kind(slot.dtype) == "integer" else "a bool has no gradient"
     return Place(path, describe(value), note, slot if slot.differentiated else None)
 
 
-def nothing_differentiable(operator: str, structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]) -> str:
+def nothing_differentiable(operator: str, layout: Layout, slots: Iterable[tuple[Slot, Any]]) -> str:
     lines = [f"{operator}: no argument has a gradient."]
-    lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in places_of(structures, slots))
-    if not structures:
+    lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in places_of(layout.structures, slots))
+    if not layout.structures:
         lines.append(f"  There is no argument at all: write {operator}(f, backend, x, ...).")
+    if not layout.structures and layout.keywords:
+        lines.append(f"  A keyword is not differentiated: pass {', '.join(layout.keywords)} by position.")
     lines.append("Pass floating numbers or arrays; a model's arrays must be floating to be trained.")
     return "\n".join(lines)
 
@@ -79,18 +84,17 @@ def describe(value: Any) -> str:
     value = stood_for(value)
     handler = handler_of(value, scan=False)
     if isinstance(handler, Library) and handler is not PYTHON:
-        article = "an" if handler.name[0] in "aeiou" else "a"
-        return f"{article} {handler.name} array of dtype {handler.dtype(value)} and shape {handler.shape(value)}"
+        return f"{an(handler.name)} array of dtype {handler.dtype(value)} and shape {handler.shape(value)}"
     if handler is PYTHON:
         return f"the {type(value).__name__} {value}"
-    return f"a {type(value).__name__}"
+    return an(type(value).__name__)
 
 
 def _short(value: Any) -> str:
     if value is None:
         return "None"
     text = repr(value)
-    return f"{type(value).__name__} {text}" if len(text) <= 40 else type(value).__name__
+    return f"{type(value).__name__} {text}" if len(text) <= 40 and "\n" not in text else type(value).__name__
 
 
 def warn_disconnected(operator: str) -> None:

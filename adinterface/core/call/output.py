@@ -29,6 +29,7 @@ from ..tree import (
     stood_for,
 )
 from .messages import describe, require_function
+from .notes import notes_on_call, remedy_of_value
 from .plan import Plan
 
 #: The part of f's value that is differentiated: a real scalar; a real scalar followed by auxiliary values; every floating leaf.
@@ -131,7 +132,7 @@ class Function:
                 result = self.f(*args, **kwargs)
         except Exception as error:  # raised again, unchanged
             require_function(plan.operator, self.f)
-            annotate(plan, error)
+            annotate(plan, error, self.carried)
             raise
         return self.taken_apart(result)
 
@@ -172,7 +173,7 @@ def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     """A value of f as outputs and aux."""
     try:
         return _split(plan, output, result)
-    except NotDifferentiableError as error:  # NumPy made an array of objects of the engine's arrays
+    except (NotDifferentiableError, OutputError) as error:  # for one, NumPy made an array of objects of the engine's arrays
         annotate(plan, error)
         raise
 
@@ -182,7 +183,8 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     if output == "tree":
         structure = flatten(result, leaves, lambda: "the result of f")
         if not any(leaf.differentiated for leaf in leaves):
-            raise OutputError(f"{plan.operator}: f returned {describe(result)}, in which nothing has a derivative.")
+            remedy = remedy_of_value(result) or "Return floating numbers or arrays."
+            raise OutputError(f"{plan.operator}: f returned {describe(result)}, in which nothing has a derivative. {remedy}")
     else:
         first, rest = scalar_and_rest(result) if output == "scalar and aux" else (result, None)
         check_scalar(plan.operator, stood_for(first), result)
@@ -252,13 +254,15 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
     handler = handler_of(value, scan=False)
     if type(value) is float:
         return
+    remedy: str | None
     if not isinstance(handler, Library) or type(value) is int:
         if isinstance(value, (bool, int)):
             problem, remedy = f"the {type(value).__name__} {value}", "Return a float; counts and tests have no derivative."
         elif value is None:
             problem, remedy = "None", "Does it lack a return statement?"
         else:
-            problem = describe(result)
+            problem, remedy = describe(result), remedy_of_value(result)
+        if remedy is None:
             remedy = "For auxiliary results after the scalar use value_and_gradient, with the scalar first"
             if operator == "value_and_gradient":
                 remedy = "Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass, with the scalar first"
@@ -296,14 +300,9 @@ def noting(plan: Plan) -> Iterator[None]:
         raise
 
 
-def annotate(plan: Plan, error: Exception) -> None:
-    """Add notes to an error that f raised."""
-    promoted = [
-        f"argument {i} was an integer, so it was promoted to a float and differentiated; if f needs an integer there (an "
-        f"axis, an index, labels), wrap it in Constant(...)"
-        for i in plan.layout.promoted
-    ]
+def annotate(plan: Plan, error: Exception, carried: Sequence[Any] = ()) -> None:
+    """Add notes to an error that f raised. carried: the values that f got and that are not differentiated."""
     known = getattr(error, "__notes__", [])
-    for note in (plan.backend.note(error), *promoted):
+    for note in (plan.backend.note(error), *notes_on_call(plan, error, carried)):
         if note is not None and note not in known:
             error.add_note(note)

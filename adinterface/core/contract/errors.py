@@ -77,6 +77,12 @@ class ClosedFormWarning(UserWarning):
     """NumPy code compares a differentiated number with a constant, and may take a branch that does not depend on it."""
 
 
+def an(words: str) -> str:
+    """The words with their article."""
+    vowel = words[0].lower() in "aeiou" and not words.lower().startswith(("uni", "us"))
+    return f"{'an' if vowel else 'a'} {words}"
+
+
 def levels_to_the_user(*packages: str) -> int:
     """The `stacklevel` at which the caller's warning points at the user's line.
 

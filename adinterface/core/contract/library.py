@@ -20,7 +20,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 import numpy as np
 
 from .ambient import now
-from .errors import ConversionError, NotDifferentiableError, PrecisionError
+from .camps import advice
+from .errors import ConversionError, NotDifferentiableError, PrecisionError, an
 from .loops import Loops
 from .rules import Arrays, FlatRule
 
@@ -568,8 +569,8 @@ def check_ndarray(x: np.ndarray[Any, Any], path: str) -> None:
     """Refuse arrays whose meaning a gradient would lose: subclasses, and dtypes that hide floating numbers."""
     if type(x) is not np.ndarray and not isinstance(x, np.memmap):
         raise ConversionError(
-            f"{path} is a {type(x).__module__}.{type(x).__qualname__}, a subclass of numpy.ndarray whose meaning an "
-            f"engine would drop. Pass numpy.asarray(x), or wrap it in Constant(...)."
+            f"{path} is {an(f'{type(x).__module__}.{type(x).__qualname__}')}, a subclass of numpy.ndarray whose meaning an "
+            f"engine would drop. {advice(x) or 'Pass numpy.asarray(x), or wrap it in Constant(...).'}"
         )
     if x.dtype.kind == "O" or (x.dtype.names and has_floats(x.dtype)):
         what = "object" if x.dtype.kind == "O" else "structured"

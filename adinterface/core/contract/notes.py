@@ -6,6 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+#: What to write where NumPy or SciPy was called on an engine's array.
+TAKE_FUNCTIONS = (
+    "Write xp.sin(x) for np.sin(x), with xp = adinterface.array_namespace(x). Or decorate f, and every function whose "
+    "arguments f captures, with @adinterface.numpy_function. For SciPy use adinterface.scipy or @numpy_function(deep=True)."
+)
+
 
 class Note(NamedTuple):
     """A note for errors of some types with some message."""
@@ -23,4 +29,4 @@ def note_of(error: Exception, notes: Sequence[Note]) -> str | None:
     return next(fitting, None)
 
 
-__all__ = ["Note", "note_of"]
+__all__ = ["TAKE_FUNCTIONS", "Note", "note_of"]

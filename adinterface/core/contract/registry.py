@@ -12,14 +12,14 @@ import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from types import ModuleType
+from types import ModuleType, NoneType
 from typing import Any
 
 from .auto import FACTS, AutoBackend, require_hashable
 from .backend import Backend
 from .entry_points import GROUP
 from .entry_points import entry_points as _entry_points
-from .errors import BackendError, MissingEngineError
+from .errors import BackendError, MissingEngineError, an
 from .library import Library
 
 
@@ -99,14 +99,14 @@ def find(auto: object) -> Backend:
     if isinstance(auto, ModuleType):
         seen = f"the module {auto.__name__}"
     elif len(seen) > _LONGEST:
-        seen = f"a {type(auto).__name__}"
+        seen = an(type(auto).__name__)
     if chosen is not None:
         required = [field.name for field in dataclasses.fields(chosen) if field.default is dataclasses.MISSING]
         remedy = f"Write {chosen.__name__}({', '.join(required)})."
-    elif callable(auto) and not isinstance(auto, type):
-        remedy = "The order of arguments is operator(f, backend, *args)."
     else:
         remedy = "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
+        if not isinstance(auto, (str, type, ModuleType, NoneType)):
+            remedy = f"The order of arguments is operator(f, backend, *args), all by position. {remedy}"
     raise BackendError(f"The argument `backend` must be a backend, not {seen}. {remedy}")
 
 

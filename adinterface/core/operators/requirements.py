@@ -15,7 +15,7 @@ from ..tree import DIFFERENTIATED, EACH
 def require_leaves(operator: str, layout: Layout, values: Sequence[Any]) -> None:
     """Something must be differentiated."""
     if not layout.active:
-        raise NotDifferentiableError(nothing_differentiable(operator, layout.structures, zip(layout.slots, values)))
+        raise NotDifferentiableError(nothing_differentiable(operator, layout, zip(layout.slots, values)))
 
 
 def require_no_each(operator: str, layout: Layout) -> None:

@@ -324,12 +324,12 @@ def _reason(value: Any, place: _Place) -> str:
     if type(value) is Holder:
         return "it holds what is differentiated"
     if type(value) is int:
-        return "an int inside a tree is structure"
+        return "an int inside a tree has no gradient"
     if type(value) in (float, complex):
         return "a number inside such a module is a hyperparameter"
     if isinstance(value, bool):
-        return "a bool is structure"
-    return "it is structure" if value is None else f"{type(value).__name__} has no gradient"
+        return "a bool has no gradient"
+    return f"{'None' if value is None else type(value).__name__} has no gradient"
 
 
 __all__ = ["Flattening", "Signature", "flatten", "holder_of", "is_differentiated", "refuse_endless"]

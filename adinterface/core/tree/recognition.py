@@ -6,6 +6,7 @@ import enum
 import functools
 import math
 import numbers
+import sys
 import types
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +15,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from ..contract import camps, registry
-from ..contract.errors import NotDifferentiableError
+from ..contract.errors import NotDifferentiableError, an
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import NodeType
 from ..contract.static_values import KEY_FUNCTIONS, Identity
@@ -191,17 +192,14 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
     if is_number(value) or (alone and isinstance(value, numbers.Number) and not isinstance(value, (int, enum.Enum))):
         plain = "complex" if isinstance(value, complex) else "float"
         raise NotDifferentiableError(
-            f"{path} is a {name}, a number that no engine differentiates: it would silently have no gradient. "
+            f"{path} is {an(name)}, a number that no engine differentiates: it would silently have no gradient. "
             f"Pass {plain}(x), or wrap it in Constant(...)."
         )
     if buffer_has_floats(value):
-        remedy = _advice(value) or (
-            f"Pass numpy.asarray(x) or what it is made of, register the class with register_node({cls.__qualname__}, flatten, "
-            f"unflatten), or wrap it in Constant(...)."
-        )
+        remedy = _advice(value) or "Pass numpy.asarray(x) or what it is made of, or wrap it in Constant(...)."
         raise NotDifferentiableError(
-            f"{path} is a {name}, whose floating numbers no engine differentiates where they are: they would silently have no "
-            f"gradient. {remedy}"
+            f"{path} is {an(name)}, whose floating numbers no engine differentiates where they are: they would silently have "
+            f"no gradient. {remedy} Or register the class with register_node({cls.__qualname__}, flatten, unflatten)."
         )
     inner, what = hidden(value, is_floating_array), "a floating array"
     if inner is None and alone:
@@ -211,13 +209,21 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
         if inner.startswith("."):
             way = f"fields=[{inner[1:].partition('.')[0].partition('[')[0]!r}]"
         remedy = _advice(value) or (
-            f"Register the class with register_node({cls.__qualname__}, {way}), make it a dataclass, or wrap it in "
+            f"Register the class with register_node({cls.__qualname__}, {way}){_or_dataclass(cls)}, or wrap it in "
             f"Constant(...)."
         )
         raise NotDifferentiableError(
-            f"{path} is a {name}, which adinterface cannot look into, but {path}{inner} is {what}: it would silently have no "
+            f"{path} is {an(name)}, which adinterface cannot look into, but {path}{inner} is {what}: it would silently have no "
             f"gradient. {remedy}"
         )
+
+
+def _or_dataclass(cls: type) -> str:
+    """What the author of a class could do besides; nothing for a class of Python or of an installed package."""
+    module = sys.modules.get(cls.__module__)
+    if cls.__module__.partition(".")[0] in sys.stdlib_module_names - {"__main__"}:
+        return ""
+    return "" if "site-packages" in (getattr(module, "__file__", None) or "") else ", make it a dataclass"
 
 
 def _advice(value: object) -> str | None:

@@ -484,7 +484,10 @@ def test_a_value_in_which_nothing_has_a_derivative_is_an_error(case, backend):
     }.items():
         with pytest.raises(OutputError) as caught:
             call()
-        assert str(caught.value) == f"{name}: f returned {returned}, in which nothing has a derivative."
+        assert (
+            str(caught.value)
+            == f"{name}: f returned {returned}, in which nothing has a derivative. Return floating numbers or arrays."
+        )
 
 
 # Options -------------------------------------------------------------------------------------------------------------

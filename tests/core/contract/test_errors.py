@@ -104,29 +104,29 @@ def _softmax(x):
 _END = "Pass floating numbers or arrays; a model's arrays must be floating to be trained."
 NOTHING = {
     "no argument": ((), ["There is no argument at all: write gradient(f, backend, x, ...)."]),
-    "None": ((None,), ["args[0]: None (it is structure)"]),
-    "bool": ((True,), ["args[0]: bool True (a bool is structure)"]),
+    "None": ((None,), ["args[0]: None (None has no gradient)"]),
+    "bool": ((True,), ["args[0]: bool True (a bool has no gradient)"]),
     "str": (("text",), ["args[0]: str 'text' (str has no gradient)"]),
     "long str": (("t" * 60,), ["args[0]: str (str has no gradient)"]),
     "enum": ((Color.RED,), ["args[0]: Color <Color.RED: 1> (Color has no gradient)"]),
     "function": ((len,), ["args[0]: builtin_function_or_method <built-in function len> (builtin_function_or_method has no "
                           "gradient)"]),
     "class": ((int,), ["args[0]: type <class 'int'> (type has no gradient)"]),
-    "int in a tree": (([3],), ["args[0][0]: int 3 (an int inside a tree is structure)"]),
+    "int in a tree": (([3],), ["args[0][0]: int 3 (an int inside a tree has no gradient)"]),
     "Constant": ((Constant(X),), ["args[0]: Constant (marked as not differentiated)"]),
     "Constant in a tree": (({"k": [Constant(X)]},), ["args[0]['k'][0]: Constant (marked as not differentiated)"]),
     "datetime array": ((np.array(["2024-01-01"], "datetime64[D]"),),
                        ["args[0]: ndarray (dtype datetime64[D])"]),
     "integer array in a tree": (
-        ({"k": [np.arange(3)]},), ["args[0]['k'][0]: a numpy array of dtype int64 and shape (3,) (integers inside a tree are "
-                                   "structure)"]),
-    "bool array": ((np.array([True]),), ["args[0]: a numpy array of dtype bool and shape (1,) (a bool is structure)"]),
+        ({"k": [np.arange(3)]},), ["args[0]['k'][0]: a numpy array of dtype int64 and shape (3,) (integers inside a tree have "
+                                   "no gradient)"]),
+    "bool array": ((np.array([True]),), ["args[0]: a numpy array of dtype bool and shape (1,) (a bool has no gradient)"]),
     "empty tree": (({}, [()]), []),
     "several": (
         (None, {"a": ["s", 3], "b": Constant(1.0)}, False),
-        ["args[0]: None (it is structure)", "args[1]['a'][0]: str 's' (str has no gradient)",
-         "args[1]['a'][1]: int 3 (an int inside a tree is structure)",
-         "args[1]['b']: Constant (marked as not differentiated)", "args[2]: bool False (a bool is structure)"]),
+        ["args[0]: None (None has no gradient)", "args[1]['a'][0]: str 's' (str has no gradient)",
+         "args[1]['a'][1]: int 3 (an int inside a tree has no gradient)",
+         "args[1]['b']: Constant (marked as not differentiated)", "args[2]: bool False (a bool has no gradient)"]),
 }  # fmt: skip
 
 
@@ -144,7 +144,8 @@ def test_a_call_in_which_nothing_has_a_gradient_lists_each_leaf_with_its_path_ty
 
 def test_keyword_arguments_are_never_differentiated():
     start = "gradient: no argument has a gradient."
-    message = f"{start}\n  There is no argument at all: write gradient(f, backend, x, ...).\n{_END}"
+    first = "  There is no argument at all: write gradient(f, backend, x, ...)."
+    message = "\n".join([start, first, "  A keyword is not differentiated: pass x by position.", _END])
     with raises(NotDifferentiableError, message):
         gradient(lambda x: x * x, TORCH, x=2.0)
 
@@ -183,7 +184,7 @@ OUTPUTS = {
     "tuple": (lambda x: (x.sum(), x), "a tuple", _TREE),
     "list": (lambda x: [x.sum()], "a list", _TREE),
     "dict": (lambda x: {"loss": x.sum()}, "a dict", _TREE),
-    "str": (lambda x: "text", "a str", _TREE),
+    "str": (lambda x: "text", "a str", "Return the number, not its text."),
 }
 #: What value_and_gradient refuses: the rest it takes as a scalar with auxiliary results.
 OUTPUTS_WITH_AUX = {
@@ -271,6 +272,7 @@ def test_a_value_that_depends_on_no_argument_gives_zeros_and_a_warning_at_the_us
 # The backend argument -------------------------------------------------------------------------------------------------
 
 _PASS = "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
+_ORDER = f"The order of arguments is operator(f, backend, *args), all by position. {_PASS}"
 NOT_BACKENDS = {
     "string": ("numpy", "'numpy'", _PASS),
     "name of an engine": ("torch", "'torch'", "Write AutoTorch()."),
@@ -281,15 +283,15 @@ NOT_BACKENDS = {
     "another module": (np, "the module numpy", _PASS),
     "SecondOrder": (SecondOrder, "the class SecondOrder", "Write SecondOrder(outer, inner)."),
     "AutoBackend": (AutoBackend, "the class AutoBackend", _PASS),
-    "long": (list(range(200)), "a list", _PASS),
+    "long": (list(range(200)), "a list", _ORDER),
     "None": (None, "None", _PASS),
-    "number": (3, "3", _PASS),
+    "number": (3, "3", _ORDER),
     "list": ([AutoJax()], "[AutoJax(", None),
     "AutoJax": (AutoJax, "the class AutoJax", "Write AutoJax()."),
     "AutoFiniteDifferences": (AutoFiniteDifferences, "the class AutoFiniteDifferences", "Write AutoFiniteDifferences()."),
     "another class": (int, "the class int", _PASS),
-    "function": (_softmax, repr(_softmax), "The order of arguments is operator(f, backend, *args)."),
-    "built-in": (len, "<built-in function len>", "The order of arguments is operator(f, backend, *args)."),
+    "function": (_softmax, repr(_softmax), _ORDER),
+    "built-in": (len, "<built-in function len>", _ORDER),
 }
 
 
@@ -391,9 +393,7 @@ def test_one_backend_in_place_of_a_list_is_shown_as_a_list():
 @pytest.mark.parametrize("operator", [gradient, value_and_gradient])
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS.keys())
 def test_a_backend_and_f_in_the_wrong_order_is_an_error_that_says_the_order(backend, operator):
-    message = (
-        f"The argument `backend` must be a backend, not {_softmax!r}. The order of arguments is operator(f, backend, *args)."
-    )
+    message = f"The argument `backend` must be a backend, not {_softmax!r}. {_ORDER}"
     with raises(BackendError, message):
         operator(backend, _softmax, 2.0)
 
@@ -785,16 +785,16 @@ def test_an_integer_that_an_engine_cannot_take_is_noted(n, engine):
 
 
 _NAMESPACE = (
-    "Take the functions from the array: xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with "
-    "adinterface.numpy_function, and every function whose arguments f captures."
+    "Write xp.sin(x) for np.sin(x), with xp = adinterface.array_namespace(x). Or decorate f, and every function whose "
+    "arguments f captures, with @adinterface.numpy_function. For SciPy use adinterface.scipy or @numpy_function(deep=True)."
 )
 _CALLED = {
-    "jax": f"NumPy was called on a JAX array that is being differentiated. {_NAMESPACE}",
-    "torch": f"NumPy was called on a tensor that is being differentiated. {_NAMESPACE} "
-    "A NumPy array w that f captures goes in as an argument, Constant(w). For NumPy in the backward of a "
-    "torch.autograd.Function, AutoTorch(chunk_size=1) takes one row after another.",
-    "autograd": f"NumPy or SciPy was called on an array that autograd is tracing. {_NAMESPACE} Beside an array that is not "
-    "differentiated, which is NumPy's own, take them from both: array_namespace(c, x).",
+    "jax": f"NumPy or SciPy was called on a JAX array that is being differentiated. {_NAMESPACE}",
+    "torch": f"NumPy or SciPy was called on a tensor that is being differentiated. {_NAMESPACE} "
+    "Pass a NumPy array w that f captures as an argument, Constant(w). For NumPy in the backward of a "
+    "torch.autograd.Function write AutoTorch(chunk_size=1).",
+    "autograd": f"NumPy or SciPy was called on an array that autograd is tracing. {_NAMESPACE} Beside an array c that is not "
+    "differentiated write array_namespace(c, x).",
 }
 
 
@@ -821,8 +821,8 @@ def test_a_numpy_reduction_of_a_tensor_is_noted(name, mode):
         with pytest.raises(TypeError) as caught:
             gradient(lambda x: reduce(x, axis=None), AutoTorch(mode=mode), x)
         assert notes_of(caught.value) == [
-            "NumPy was called on a tensor. Write x.sum() for np.sum(x), or take the functions from the array: "
-            "xp = adinterface.array_namespace(x); or decorate f with adinterface.numpy_function."
+            "NumPy was called on a tensor. Write x.sum() for np.sum(x), or xp.sum(x) with xp = "
+            "adinterface.array_namespace(x), or decorate f with @adinterface.numpy_function."
         ]
 
 
@@ -861,14 +861,12 @@ def test_a_captured_array_of_another_engine_is_noted(outer, inner):
     ]
 
 
+_WRITE_XP = "Write xp.sin(x) with xp = adinterface.array_namespace(x), or differentiate with"
 _FUNCTIONS_OF_TORCH = {
-    "jax": "A function of torch met an array of JAX's. Take the functions from the array: "
-    "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch().",
-    "autograd": "A function of torch met an array that autograd is to differentiate. Take the functions from the array: "
-    "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch().",
-    "finite": "A function of torch met a NumPy array or number. Give f torch's own: "
-    "AutoFiniteDifferences(native=AutoTorch()); or take the functions from the array: "
-    "xp = adinterface.array_namespace(x), then xp.sin(x).",
+    "jax": f"A torch function got a JAX array. {_WRITE_XP} AutoTorch().",
+    "autograd": f"A torch function got an array that autograd is tracing. {_WRITE_XP} AutoTorch().",
+    "finite": "Code of torch got a NumPy array or number. Write AutoFiniteDifferences(native=AutoTorch()), which gives f "
+    "tensors, or xp.sin(x) with xp = adinterface.array_namespace(x).",
 }
 
 

@@ -244,7 +244,7 @@ def test_pandas_by_one_line(forgotten):
     pandas = pytest.importorskip("pandas")
     forgotten(pandas.Series)
     prices = pandas.Series([1.0, 2.0, 3.0], index=["a", "b", "c"])
-    with pytest.raises(NotDifferentiableError, match=r"Pass numpy.asarray\(x\).*register_node\(Series, flatten, unflatten\)"):
+    with pytest.raises(NotDifferentiableError, match=r"Pass x.to_numpy\(\).*register_node\(Series, flatten, unflatten\)"):
         gradient(lambda s: (s**2).sum(), AutoJax(), prices)
     register_node(
         pandas.Series,

@@ -125,7 +125,7 @@ def first(x, *others):
 def test_what_holds_floating_arrays_is_refused_wherever_it_stands(name, backend):
     for path, args in places(REFUSED[name]).items():
         with pytest.raises(
-            NotDifferentiableError, match=f"^{re.escape(path)} is a .*would silently have no gradient"
+            NotDifferentiableError, match=f"^{re.escape(path)} is an? .*would silently have no gradient"
         ) as caught:
             gradient(first, backend, *args)
         assert "Constant(...)" in str(caught.value)

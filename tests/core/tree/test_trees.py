@@ -586,10 +586,13 @@ def _opaque_message(path, inner, value):
     cls = type(value)
     first = re.match(r"\.(\w+)", inner)
     way = f"fields=['{first[1]}']" if first else "flatten, unflatten"
+    dataclass = "" if cls is types.SimpleNamespace else ", make it a dataclass"
+    remedy = f"Register the class with register_node({cls.__qualname__}, {way}){dataclass}, or wrap it in Constant(...)."
+    if cls is collections.deque:
+        remedy = "Pass list(x), in Constant(...) if it is not differentiated."
     return (
         f"{path} is a {cls.__module__}.{cls.__qualname__}, which adinterface cannot look into, but {path}{inner} is a floating "
-        f"array: it would silently have no gradient. Register the class with register_node({cls.__qualname__}, {way}), make it "
-        f"a dataclass, or wrap it in Constant(...)."
+        f"array: it would silently have no gradient. {remedy}"
     )
 
 

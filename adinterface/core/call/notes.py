@@ -1,0 +1,90 @@
+"""Notes on errors of f that the call explains, whichever engine runs it: what f got, and what it returned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from types import CoroutineType, FunctionType, GeneratorType
+from typing import Any
+
+from ..contract import camps
+from ..contract.auto import AutoBackend
+from ..contract.errors import OutputError, an
+from ..tree import Node
+from .plan import Plan
+
+#: Keyword arguments of other packages' operators, and what to write here.
+_OTHERS = {
+    "has_aux": "Write value_and_gradient, whose f returns (scalar, auxiliary).",
+    "backend": "Write {operator}(f, backend, x), by position.",
+    **dict.fromkeys(
+        ("argnum", "argnums", "argnames", "wrt"),
+        "Every positional argument is differentiated: wrap the others in Constant(...).",
+    ),
+}
+_CONTAINERS = {
+    list: "Pass np.array(x) for one array.",
+    tuple: "Pass np.array(x) for one array, or {operator}(f, backend, *x) for arguments of their own.",
+    dict: "Compute with its entries, or with tree.map.",
+}
+
+
+def notes_on_call(plan: Plan, error: Exception, carried: Sequence[Any]) -> Iterator[str]:
+    """What the user should know of an error that f raised, or of its value. carried: the values that are not differentiated."""
+    for i in () if isinstance(error, OutputError) else plan.layout.promoted:
+        yield (
+            f"argument {i} was an integer, so it was promoted to a float and differentiated; if f needs an integer there (an "
+            f"axis, an index, labels), wrap it in Constant(...)"
+        )
+    if not isinstance(error, (TypeError, AttributeError, ValueError, RuntimeError)):
+        return
+    message = str(error)
+    yield from _of_containers(plan, message)
+    if "keyword" in message:
+        yield from [_of_keyword(plan, name) for name in plan.layout.keywords if f"'{name}'" in message]
+    given = [place.cls for place in plan.layout.structures if isinstance(place, Node) and issubclass(place.cls, AutoBackend)]
+    if given and "positional argument" in message:
+        yield "f and the backend are given once: a prepared call takes the arguments of f alone, fast(x)."
+    for value in carried:
+        if camps.plain(value) is not None:
+            name = an(type(value).__name__)
+            yield f"f got {name} x, which does not mix with an engine's arrays. {camps.advice(value)}"
+
+
+def _of_containers(plan: Plan, message: str) -> Iterator[str]:
+    for i, place in enumerate(plan.layout.structures):
+        if not isinstance(place, Node) or place.cls not in _CONTAINERS:
+            continue
+        name, remedy = place.cls.__name__, _CONTAINERS[place.cls].format(operator=plan.operator)
+        alone = len(plan.layout.structures) == 1 and name != "dict"
+        if alone and re.search("missing .* required positional argument", message):
+            yield f"argument 0 is one {name}. Pass its entries as arguments of their own: {plan.operator}(f, backend, *x)."
+        elif re.search(rf"\b{name}\b" if name == "dict" else rf"\b{name}\b|(?<!element with a )\bsequence\b", message):
+            yield f"argument {i} is a {name}, which reaches f as a {name} of its entries. {remedy}"
+
+
+def _of_keyword(plan: Plan, name: str) -> str:
+    auto, remedy = plan.backend.auto, "f does not take it."
+    if name in _OTHERS:
+        remedy = _OTHERS[name].format(operator=plan.operator)
+    elif hasattr(auto, name):
+        remedy = f"It is an option of the backend: {type(auto).__name__}({name}=...)."
+    return f"Keyword arguments go to f, {name} too. {remedy}"
+
+
+def remedy_of_value(value: Any) -> str | None:
+    """What to change in an f that returned such an object; None for anything that may stand in a tree of arrays."""
+    if isinstance(value, CoroutineType):
+        value.close()  # or Python warns that nobody awaited it
+        return "f is an async function: write a plain one."
+    if isinstance(value, GeneratorType):
+        return "f contains a yield, or ends in a generator expression: return an array, a list, or their sum."
+    if isinstance(value, (str, bytes)):
+        return "Return the number, not its text."
+    if isinstance(value, FunctionType):
+        return "Return its value: call it in f."
+    made = camps.plain(value)
+    return None if made is None else f"Return {made}."
+
+
+__all__ = ["notes_on_call", "remedy_of_value"]

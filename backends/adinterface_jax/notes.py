@@ -7,10 +7,9 @@ import jax
 from adinterface.core.contract.notes import TAKE_FUNCTIONS, Note
 
 _OUTLIVED = (
-    "A traced array outlived its trace. A rule, root, fixed_point or linear_solve may capture an array that is "
-    "being differentiated, of which it gives no derivative: make it a positional parameter, or pass it through "
-    "ignore_derivatives outside of the rule. Or f computes with the array in a thread that it started, which JAX "
-    "cannot follow: compute in the thread of f."
+    "A traced array outlived its trace. A rule, root, fixed_point or linear_solve gives no derivative by an array that it "
+    "captures. Make it a positional parameter, or pass it through ignore_derivatives outside of the rule. Or f computes with "
+    "the array in a thread that it started, which JAX cannot follow: compute in the thread of f."
 )
 _READ_ONLY = (
     "JAX arrays cannot be written to. Build the array with xp.stack, xp.concat or xp.where, or use x = x.at[i].set(value)."
@@ -42,16 +41,16 @@ NOTES = [
     Note(
         TypeError,
         "to a custom_vjp function",
-        "f calls a function that has a rule for reverse mode alone (jax.custom_vjp, as Diffrax's solvers do): use "
-        "gradient, or AutoJax(mode='reverse'); to go forward, Diffrax takes adjoint=diffrax.ForwardMode().",
+        "f calls a function that has a rule for reverse mode alone (jax.custom_vjp, as Diffrax's solvers do). Use gradient,"
+        " or AutoJax(mode='reverse'). To go forward, Diffrax takes adjoint=diffrax.ForwardMode().",
     ),
     Note(
         (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError),
         "",
-        "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array "
-        "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or adinterface.loops.cond instead "
-        "of a branch on a value. A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry "
-        "after another with AutoJax(chunk_size=1).",
+        "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array (xp.sum(x), not "
+        "float(xp.sum(x))). Under jax.jit or jax.vmap use jax.numpy.where or adinterface.loops.cond instead of a branch on "
+        "a value. A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry after another with "
+        "AutoJax(chunk_size=1).",
     ),
     Note(
         OverflowError,

@@ -7,13 +7,21 @@ from adinterface.core.contract.notes import TAKE_FUNCTIONS, Note
 #: What torch says of two dtypes in one operation.
 OTHER_DTYPE = "same dtype|destination dtypes match"
 
+_NUMPY_CALLED = (
+    f"NumPy or SciPy was called on a tensor that is being differentiated. {TAKE_FUNCTIONS} Pass a NumPy array w that f "
+    f"captures as an argument, Constant(w)."
+)
+
 NOTES = [
     Note(
         RuntimeError,
-        r"Can't call numpy\(\) on Tensor that requires grad|data pointer of Tensor that doesn't have storage",
-        f"NumPy or SciPy was called on a tensor that is being differentiated. {TAKE_FUNCTIONS} Pass a NumPy array w that f "
-        f"captures as an argument, Constant(w). For NumPy in the backward of a torch.autograd.Function write "
-        f"AutoTorch(chunk_size=1).",
+        r"Can't call numpy\(\) on Tensor that requires grad",
+        _NUMPY_CALLED,
+    ),
+    Note(
+        RuntimeError,
+        "data pointer of Tensor that doesn't have storage",
+        f"{_NUMPY_CALLED} For NumPy in the backward of a torch.autograd.Function write AutoTorch(chunk_size=1).",
     ),
     Note(
         TypeError,
@@ -65,9 +73,8 @@ NOTES = [
     Note(
         RuntimeError,
         "randomness error mode",
-        "f draws random numbers, as Dropout does in training mode, in a batched call: write "
-        "batched(..., randomness='different') for numbers of each entry's own, randomness='same' for the same in all, "
-        "or module.eval().",
+        "f draws random numbers in a batched call, as Dropout does in training mode. Write batched(..., "
+        "randomness='different') for numbers of each entry's own, randomness='same' for the same in all, or module.eval().",
     ),
     Note(
         RuntimeError,
@@ -85,17 +92,17 @@ NOTES = [
         RuntimeError,
         # of gloo, NCCL and their stores, about another process
         "closed by peer|Connection reset|Broken pipe|Timed out waiting|communicator was aborted|remote process",
-        "A process of the group is gone, or does not take part in this exchange: it died, or took another path through "
-        "f. Look at what it printed, and start all of them again, as torchrun --max-restarts=N does by itself; "
+        "A process of the group is gone, or does not take part in this exchange: it died, or took another path through f. "
+        "Look at what it printed, and start all of them again, as torchrun --max-restarts=N does by itself. "
         "init_process_group(timeout=...) says how long to wait for one.",
     ),
     Note(
         (RuntimeError, ValueError),
         # of torch.vmap
         "vmap: |got a batched tensor|functorch transforms|data-dependent control flow|Batching rule not impl|within vmap",
-        "torch.vmap cannot do this for all entries of a batched call at once: a branch on a value, an item(), a write "
-        "into a tensor that all entries share (as BatchNorm's statistics in training mode are: module.eval()), or the "
-        "backward pass of what torch.compile made. AutoTorch(chunk_size=1) takes one entry after another.",
+        "torch.vmap cannot do this for all entries of a batched call at once: a branch on a value, an item(), a write into "
+        "a tensor that all entries share, or the backward pass of what torch.compile made. BatchNorm writes its statistics in "
+        "training mode: module.eval(). AutoTorch(chunk_size=1) takes one entry after another.",
     ),
     Note(
         Exception,
@@ -118,15 +125,15 @@ NOTES = [
     Note(
         RuntimeError,
         "ZeroTensors are immutable",
-        "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels "
-        "of forward mode. Take the inner derivative with adinterface, write y = y + x * x for y += x * x, or take one "
-        "of the two derivatives in reverse, with AutoTorch().",
+        "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels of "
+        "forward mode. Write y = y + x * x for y += x * x, or take the inner derivative with adinterface. Or take one of "
+        "the two derivatives in reverse, with AutoTorch().",
     ),
     Note(
         RuntimeError,
         "would mutate a captured Tensor",
-        "f writes to a tensor that it captured or got in a Constant, as a BatchNorm there does in training mode, which "
-        "torch's forward mode does not allow. Use AutoTorch(), or module.eval().",
+        "f writes to a tensor that it captured or got in a Constant, which torch's forward mode does not allow. A BatchNorm"
+        " there does in training mode. Use AutoTorch(), or module.eval().",
     ),
     Note(
         RuntimeError,
@@ -137,7 +144,7 @@ NOTES = [
     Note(
         RuntimeError,
         "output of a function that returns multiple views",
-        "f writes into one of several parts of a tensor, such as a slice of xs in the step of a loop, which torch cannot "
-        "differentiate. Write into a copy: x = x.clone().",
+        "f writes into one of several parts of a tensor, such as a slice of xs in a loop, which torch cannot differentiate."
+        " Write into a copy: x = x.clone().",
     ),
 ]

@@ -510,8 +510,8 @@ def test_writing_in_place_inside_forward_mode_of_torchs_own_is_noted():
         derivative(slope, FORWARD, torch.tensor(2.0))
     assert caught.value.__notes__ == [
         "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels of "
-        "forward mode. Take the inner derivative with adinterface, write y = y + x * x for y += x * x, or take one of the two "
-        "derivatives in reverse, with AutoTorch()."
+        "forward mode. Write y = y + x * x for y += x * x, or take the inner derivative with adinterface. Or take one of "
+        "the two derivatives in reverse, with AutoTorch()."
     ]
 
 

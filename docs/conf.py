@@ -4,12 +4,14 @@ import ast
 import dataclasses
 import inspect
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 
 import adinterface
+from adinterface import fit, loops, rules, sparse, tools, tree  # noqa: F401
 
 project = "adinterface"
 SUMMARY = (
@@ -138,6 +140,18 @@ def _mark_numbers(app: Any, doctree: nodes.document) -> None:
     for entry in doctree.findall(nodes.entry):
         if re.fullmatch(r"[\d.,e+\-x%µms ]+( to [\d.,]+)?", entry.astext()):
             entry["classes"].append("number")
+
+
+def _put_into_their_files() -> None:
+    """autodoc and viewcode read the source of `__module__`, which is the public place of functions and classes."""
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] == "adinterface" and (file := getattr(module, "__file__", None)):
+            for node in ast.parse(Path(file).read_text()).body:
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and (value := vars(module).get(node.name)):
+                    value.__module__ = name
+
+
+_put_into_their_files()
 
 
 def setup(app: Any) -> None:

@@ -289,9 +289,12 @@ def _examples() -> list[doctest.DocTest]:
         for file in sorted((DOCS.parent / "adinterface").rglob("*.py"))
         if re.search(r"^ *>>> ", file.read_text(), re.M)
     ]
+    # What is public is found in its public module, the rest in its file.
+    public = ("tree", "loops", "rules", "sparse", "tools", "fit", "core.contract")
+    names += ["adinterface", *[f"adinterface.{name}" for name in public]]
     modules = [importlib.import_module(name) for name in names]
     found = [test for module in modules for test in doctest.DocTestFinder(exclude_empty=True).find(module)]
-    return [test for test in found if test.examples]
+    return list({test.name: test for test in found if test.examples}.values())
 
 
 @pytest.mark.parametrize("test", _examples(), ids=lambda test: test.name.rpartition("adinterface.")[2])

@@ -53,6 +53,7 @@ def scan(
     Raises TreeError if f changes the structure, a shape or a dtype of its carry or of y. Raises it, too, if `length` or the
     lengths of the arrays in xs differ. Raises OutputError if f does not return a pair.
 
+    >>> import numpy as np
     >>> from adinterface.loops import scan
     >>> scan(lambda total, x: (total + x, total), 0.0, np.array([1.0, 2.0, 3.0]))
     (np.float64(6.0), array([0., 1., 3.]))

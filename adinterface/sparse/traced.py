@@ -310,7 +310,13 @@ class TracedLibrary(Library):
         raise Untraceable("f differentiates inside what is traced")
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
-        raise Untraceable(f"the rule {rule.name}, whose derivative is not that of its code")
+        as_written = None if rule.innermost else rule.written(leaves, carried)
+        if as_written is None:
+            raise Untraceable(f"the rule {rule.name}, whose derivative is not that of its code")
+        return as_written
+
+    def stopped(self, x: Any) -> Any:
+        return Traced(x.value, None, x.tracing, x.fixed)
 
     def namespace(self, x: Any) -> ModuleType:
         return cast(ModuleType, Traced.rules.namespace)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -28,6 +29,11 @@ _NUMBERS = (float, complex, np.ndarray, jax.Array)
 #: The options of AutoJax that change nothing in a compiled whole step. Others take the general way.
 _AS_THEY_ARE = {"mode", "chunk_size", "executor"}
 
+_OF_JAX = (
+    "Optax calls this function with JAX arrays, and JAX differentiates it, as in a line search. Take functions from "
+    "array_namespace(x), or pass differentiate_with(f, backend)."
+)
+
 
 class Optax:
     """An Optax transformation on any tree. See `adinterface.fit.from_optax`."""
@@ -45,10 +51,8 @@ class Optax:
                 f"from_optax(transform): transform must have the methods init and update, not {transform!r}.{remedy}"
             )
         self.transform, self.jit = transform, jit
-        # Optax's older transformations take no further arguments.
-        self._update = transform.update
-        if type(transform).__name__ == "GradientTransformation":
-            self._update = lambda gradients, state, values, **extra: transform.update(gradients, state, values)
+        #: Optax's older transformations take no further arguments.
+        self._takes_more = type(transform).__name__ != "GradientTransformation"
         self._compiled = jax.jit(self._stepped) if jit else self._stepped
         self._compiled_update = jax.jit(self._update) if jit else self._update
         #: What was compiled with functions of the model in it, last.
@@ -91,6 +95,20 @@ class Optax:
             return None
         return WholeStep(whole)
 
+    def _update(self, gradients: Any, state: Any, values: Any, **extra: Any) -> tuple[Any, Any]:
+        try:
+            result: tuple[Any, Any] = self.transform.update(gradients, state, values, **(extra if self._takes_more else {}))
+        except TypeError as error:
+            missing = re.search(r"update_fn\(\) missing .* keyword-only arguments?: (.*)", str(error))
+            if missing is None:
+                raise
+            raise TypeError(
+                f"{self!r}: in each step this Optax transformation needs {missing[1]}, which Training does not give. Call "
+                f"optimiser.step(gradient, state, model, value=value, grad=gradient[0], value_fn=f), with value, gradient = "
+                f"value_and_gradient(f, backend, model). optax.lbfgs(linesearch=None) needs none of them."
+            ) from error
+        return result
+
     def _stepped(self, gradients: Any, state: Any, values: Any, **extra: Any) -> tuple[Any, Any]:
         updates, state = self._update(gradients, state, values, **extra)
         return jax.tree.map(lambda value, update: (value + update).astype(value.dtype), values, updates), state
@@ -104,8 +122,10 @@ class Optax:
                 functions[name] = leaves.of_pytree(value)
             elif type(value) is type(leaves.parameters.model) and not isinstance(value, _NUMBERS):
                 dynamic[name] = leaves.pytree(leaves.natives(leaves.parameters.gradients(value, required=True)))
-            else:
+            elif isinstance(value, (*_NUMBERS, np.generic)) or not hasattr(value, "__array__"):
                 dynamic[name] = value
+            else:  # of another library, such as the value of a loss
+                (dynamic[name],) = _Leaves(value).arrays()
         plain = self._stepped if step is self._compiled else self._update
         if not untraced():  # inside a larger program, with which XLA does not fuse code that is compiled apart
             return plain(gradients, state, values, **dynamic, **functions)
@@ -201,7 +221,15 @@ class _Leaves:
 
     def of_pytree(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the model as a function of its `pytree`."""
-        return lambda values: f(each_constant(lambda held: held, self.parameters.rebuilt(self.flat(values))))
+
+        def called(values: Any) -> Any:
+            try:
+                return f(each_constant(lambda held: held, self.parameters.rebuilt(self.flat(values))))
+            except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+                error.add_note(_OF_JAX)
+                raise
+
+        return called
 
     def kept(self, state: Any) -> Any:
         """The state in the library in which it is kept."""

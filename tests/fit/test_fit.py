@@ -48,6 +48,7 @@ from adinterface.fit import (
     solve_ivp,
     update,
 )
+from adinterface.rules import differentiate_with
 
 BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]
 ENGINES = BACKENDS[:3]
@@ -201,6 +202,49 @@ def test_optax_goes_downhill_on_complex_leaves_and_by_line_search():
         value, slope = value_and_gradient(bowl, AutoAutograd(), moved)
         moved, state = searching.step(slope, state, moved, value=value, grad=slope[0], value_fn=bowl)
     assert bowl(moved) < 0.1 * bowl(BOWL)
+
+
+NEED = {"'value', 'grad', and 'value_fn'": optax.lbfgs(), "'value'": optax.polyak_sgd()}
+
+
+@every
+@pytest.mark.parametrize("needed", NEED)
+@pytest.mark.parametrize("jit", [True, False])
+def test_what_optax_needs_in_each_step_is_named(needed, jit, backend):
+    optimiser = from_optax(NEED[needed], jit=jit)
+    pattern = f"in each step this Optax transformation needs {needed}, which Training does not give"
+    with pytest.raises(TypeError, match=pattern):
+        optimiser.step(gradient(bowl, backend, BOWL), optimiser.init(BOWL), BOWL)
+    with pytest.raises(TypeError, match=pattern):
+        Training(bowl, backend, optimiser, BOWL)()
+
+
+@pytest.mark.parametrize("made", [np.array, torch.tensor, jnp.array])
+@every
+def test_a_line_search_by_the_values_and_gradients_of_any_engine(made, backend):
+    searching, moved = from_optax(optax.lbfgs()), {"a": made([3.0, -1.0]), "b": 0.5}
+    objective = lambda m: array_namespace(m["a"]).sum((m["a"] - m["b"]) ** 2) + (m["b"] - 1) ** 2
+    state, start = searching.init(moved), moved
+    for _ in range(4):
+        value, slope = value_and_gradient(objective, backend, moved)
+        moved, state = searching.step(slope, state, moved, value=value, grad=slope[0], value_fn=objective)
+    assert type(moved["a"]) is type(start["a"])
+    assert float(objective(moved)) < 0.05 * float(objective(start))
+
+
+def test_a_line_search_through_code_of_torch():
+    objective = lambda m: torch.sum((m["a"] - 2.0) ** 4)
+    searching, moved = from_optax(optax.lbfgs()), {"a": torch.tensor([3.0, -1.0], dtype=torch.float64)}
+    state = searching.init(moved)
+    value, slope = value_and_gradient(objective, AutoTorch(), moved)
+    with pytest.raises(TypeError, match="must be Tensor") as raised:
+        searching.step(slope, state, moved, value=value, grad=slope[0], value_fn=objective)
+    assert any("pass differentiate_with(f, backend)" in note for note in raised.value.__notes__)
+    crossing = differentiate_with(objective, AutoTorch())
+    for _ in range(4):
+        value, slope = value_and_gradient(objective, AutoTorch(), moved)
+        moved, state = searching.step(slope, state, moved, value=value, grad=slope[0], value_fn=crossing)
+    assert objective(moved) < 1.0 < objective({"a": torch.tensor([3.0, -1.0])})
 
 
 def test_errors_of_optax():

@@ -32,7 +32,7 @@ from adinterface import (
     value_and_jacobian,
     value_gradient_and_hessian,
 )
-from adinterface.rules import scalar_rule
+from adinterface.rules import ignore_derivatives, scalar_rule, straight_through
 from adinterface.sparse import SparsityPattern, sparsity
 
 X = np.array([0.7, -1.3, 0.4, 2.1, 0.9, -0.6])
@@ -781,6 +781,25 @@ def test_the_pattern_is_that_of_the_derivative_of_a_rule(code, operator, backend
     fast = prepare(operator, f, AutoSparse(backend), X)
     close(fast(X), expected, backend)
     close(fast(X + 0.25), operator(f, backend, X + 0.25), backend)
+
+
+@pytest.mark.parametrize("sparse", [lambda b: AutoSparse(b), lambda b: AutoSparse(b, detect="trace")], ids=["any", "trace"])
+@pytest.mark.parametrize("surrogate", [None, lambda x: x * array_namespace(x).roll(x, 1)], ids=["identity", "products"])
+@each_backend
+@each_operator
+def test_what_is_ignored_and_a_surrogate_are_traced(surrogate, sparse, operator, backend):
+    rounded = straight_through(lambda x: array_namespace(x).round(x), surrogate)
+
+    def f(x):
+        xp = array_namespace(x)
+        y = (rounded(x) + ignore_derivatives(xp.roll(x, 2))) * xp.sin(x)
+        return xp.sum(y) if operator in (hessian, value_gradient_and_hessian) else y
+
+    made, expected = sparse(backend), operator(f, backend, X)
+    close(operator(f, made, X), expected, backend)
+    assert sparsity(jacobian, rounded, made, X).nnz == (6 if surrogate is None else 12)
+    fast = prepare(operator, f, made, X)
+    close(fast(X), expected, backend)
 
 
 def test_a_rule_is_not_traced_and_says_so():

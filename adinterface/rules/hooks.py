@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from ..core.contract.ambient import now
+from ..core.contract.errors import NotRecordedError
 from .ignored import ignore_derivatives
 from .namespace import array_namespace
 from .rule import rule
@@ -44,7 +46,11 @@ def _hooked(x: Any, *, hook: Any) -> Any:
 @_hooked.pullback
 def _back(cotangent: Any, value: Any, x: Any, *, hook: Any) -> tuple[Any]:
     result = hook(cotangent)
-    return (cotangent if result is None else result,)
+    if result is None or result is cotangent:
+        return (cotangent,)
+    if now().transposing:  # a hook need not be linear, and the author's code shall not be differentiated
+        raise NotRecordedError("gradient_hook: a backward pass with a hook that changes its cotangent cannot be transposed.")
+    return (result,)
 
 
 @_hooked.pushforward

@@ -26,11 +26,13 @@ from adinterface import (
     SecondOrder,
     array_namespace,
     batched,
+    derivative,
     diagonal_hessian,
     gradient,
     hessian,
     hvp,
     jacobian,
+    linearize,
     numpy_function,
     prepare,
     pullback,
@@ -529,6 +531,35 @@ def test_second_derivatives_through_a_hook_are_those_of_the_gradient(backend, sl
     if isinstance(backend, (AutoJax, AutoAutograd)):
         assert_numbers(gradient(lambda x: gradient(reversed_inside, backend, x)[0], backend, 1.3)[0], expected, rtol)
         assert_numbers(batched(hessian, reversed_inside, backend, Each(np.array([1.3]))), [expected], rtol)
+
+
+@pytest.mark.parametrize("backend", [*INNER_REVERSE, AutoTorch()], ids=str)
+def test_a_hook_that_is_not_linear_is_never_transposed(backend):
+    """In reverse, f has the gradient 9 x^4 + cos x; three such numbers have a Jacobian of three such rows."""
+    point, inner = 0.7, backend.inner if isinstance(backend, SecondOrder) else backend
+    inner = type(inner)(mode="reverse")
+
+    def f(x):
+        return gradient_hook(x, lambda c: c * c) ** 3 + array_namespace(x).sin(x)
+
+    def three(x):
+        return f(x) * array_namespace(x).ones(3, dtype=x.dtype)
+
+    slope = 9 * point**4 + np.cos(point)
+    assert_numbers(gradient(f, inner, point)[0], slope)
+    assert_numbers(derivative(f, inner, point), slope)
+    assert_numbers(prepare(derivative, f, inner, point)(point), slope)
+    assert_numbers(jacobian(three, inner, point)[0], np.full(3, slope))
+    assert_numbers(pushforward(three, inner, (point,), (2.0,)).tangent, np.full(3, 2 * slope))
+    assert_numbers(linearize(three, inner, point).push(2.0), np.full(3, 2 * slope))
+    assert_numbers(prepare(pushforward, three, inner, (point,), (2.0,))((point,), (2.0,)).tangent, np.full(3, 2 * slope))
+    if backend == AutoTorch():
+        return  # refused at the second order, see below
+    expected = 36 * point**3 - np.sin(point)
+    for operator in (second_derivative, hessian):
+        assert_numbers(operator(f, backend, point), expected, 1e-5)
+        assert_numbers(prepare(operator, f, backend, point)(point), expected, 1e-5)
+    assert_numbers(hvp(f, backend, point, 2.0), 2 * expected, 1e-5)
 
 
 def test_torch_refuses_a_hook_in_a_backward_pass_through_a_backward_pass():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..contract.ambient import now, within
 from ..contract.arrays import cast_like, filled, full_like, is_complex, library_of
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward, gives
 from ..contract.errors import BackendError, NotRecordedError
@@ -67,7 +68,7 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
     if backend.transposes:
         note_step(backend, "one pullback, transposed into a linear map")
         pulled = checked(backend, backend.pullback(function, leaves, differentiable=True), leaves)
-        return _or_by_rows(backend, transposed(backend, pulled), pulled)
+        return _transposed_or_by_rows(backend, pulled)
     if not gives(backend, "pullback"):
         raise BackendError(f"{type(backend).__name__} defines neither pullback nor pushforward; it must give one of them.")
     note_step(backend, "one pullback; push: one back for each real number in the result")
@@ -117,7 +118,8 @@ class _Back:
     elsewhere = alone
 
     def __call__(self, *cotangents: Any) -> tuple[Arrays, Aux]:
-        return self._back(cotangents), Aux()
+        with within(now()._replace(transposing=True)):
+            return self._back(cotangents), Aux()
 
 
 def transposed(backend: Backend, pulled: Pullback) -> Linearized:
@@ -128,14 +130,19 @@ def transposed(backend: Backend, pulled: Pullback) -> Linearized:
     return Linearized(pulled.outputs, pulled.aux, again.back, again.back_stacked)
 
 
-def _or_by_rows(backend: Backend, linear: Linearized, pulled: Pullback) -> Linearized:
-    """A linear map; where `back` was not recorded, one `back` for each real number in the result: first derivatives only."""
+def _transposed_or_by_rows(backend: Backend, pulled: Pullback) -> Linearized:
+    """As `transposed`; one `back` for each real number in the result where `back` was not recorded, or a hook is in it."""
+    by_rows = _adjoint(backend, _looped(backend, pulled.back), pulled.outputs)
+    try:
+        linear = transposed(backend, pulled)
+    except NotRecordedError:
+        return Linearized(pulled.outputs, pulled.aux, by_rows)
 
     def push(tangents: Arrays) -> Arrays:
         try:
             return linear.push(tangents)
         except NotRecordedError:
-            return _adjoint(backend, _looped(backend, pulled.back), pulled.outputs)(tangents)
+            return by_rows(tangents)
 
     def stacked(stacks: Arrays) -> Arrays:
         try:

@@ -1,6 +1,7 @@
 """Parts that torch cannot differentiate again: another way, or an error, never zero."""
 
 import re
+from functools import partial
 
 import pytest
 import torch
@@ -30,6 +31,7 @@ from adinterface import (
     pullback,
     pushforward,
     rule,
+    rules,
     value_and_gradient,
     value_gradient_and_hessian,
 )
@@ -351,6 +353,38 @@ def test_second_derivatives_of_compiled_code():
 
 
 # Reentrant checkpoints. -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outer", ["forward", "reverse"])
+@pytest.mark.parametrize("inner", ["forward", "reverse"])
+@pytest.mark.parametrize("operator", [hessian, partial(prepare, hessian)], ids=["plain", "prepared"])
+def test_a_checkpoint_of_torch_is_right_or_an_error_that_names_the_remedy(operator, inner, outer):
+    backend = SecondOrder(AutoTorch(mode=outer), AutoTorch(mode=inner))
+
+    def by_torch(x):
+        return checkpoint(lambda y: y.sin() * y, x, use_reentrant=False).sum()
+
+    def by_adinterface(x):
+        return rules.checkpoint(lambda y: y.sin() * y)(x).sum()
+
+    def second(f, backend):
+        found = operator(f, backend, X)
+        return found(X) if callable(found) else found
+
+    expected = hessian(lambda x: (x.sin() * x).sum(), AutoTorch(), X)
+    torch.testing.assert_close(second(by_adinterface, backend), expected)
+    torch.testing.assert_close(second(by_torch, AutoTorch()), expected)
+    if outer == inner:
+        torch.testing.assert_close(second(by_torch, backend), expected)
+        return
+    with pytest.raises(RuntimeError, match=r"saved tensor hooks|number of tensors was saved") as raised:
+        second(by_torch, backend)
+    assert any("Use adinterface.rules.checkpoint" in note for note in raised.value.__notes__)
+    with pytest.raises(RuntimeError, match="saved tensor hooks") as raised:
+        batched(gradient, by_torch, AutoTorch(), Each(X[:, None]))
+    assert any("Use adinterface.rules.checkpoint" in note for note in raised.value.__notes__)
+    one_by_one = batched(gradient, by_torch, AutoTorch(chunk_size=1), Each(X[:, None]))[0]
+    torch.testing.assert_close(batched(gradient, by_adinterface, AutoTorch(), Each(X[:, None]))[0], one_by_one)
 
 
 def test_a_reentrant_checkpoint_is_refused():

@@ -28,4 +28,22 @@ except ImportError:  # private names, which another release of JAX may not have
         return not isinstance(jnp.zeros(()), jax.core.Tracer)  # which is traced wherever code is compiled
 
 
-__all__ = ["SHARDING", "ArrayImpl", "untraced"]
+try:
+    from jax._src.core import trace_ctx
+    from jax._src.interpreters.partial_eval import DynamicJaxprTracer
+
+    def is_over(x: jax.core.Tracer) -> bool:
+        """Whether a derivative or a batch is over to which this tracer belongs."""
+        trace = trace_ctx.trace
+        while trace is not None and trace is not x._trace:
+            trace = getattr(trace, "parent_trace", None)
+        return trace is None and not isinstance(x, DynamicJaxprTracer)
+
+except ImportError:
+
+    def is_over(x: jax.core.Tracer) -> bool:
+        """Whether a derivative or a batch is over to which this tracer belongs; JAX finds it later."""
+        return False
+
+
+__all__ = ["SHARDING", "ArrayImpl", "is_over", "untraced"]

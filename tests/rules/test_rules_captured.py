@@ -1,6 +1,5 @@
 """What a rule captures is a constant of it: an error where it is differentiated, in the primal and in both derivatives."""
 
-import jax
 import numpy as np
 import pytest
 import torch
@@ -149,14 +148,12 @@ def test_at_the_first_order_it_is_right_or_an_error(f, backend):
 
 @pytest.mark.parametrize("backend", MODES.values(), ids=MODES)
 @pytest.mark.parametrize("f", [*IN_PRIMALS.values(), *IN_DERIVATIVES.values()], ids=[*IN_PRIMALS, *IN_DERIVATIVES])
-def test_prepared_it_is_an_error_that_names_the_remedy(f, backend):
+def test_prepared_it_is_an_error_that_names_the_rule_and_the_remedy(f, backend):
     if f in IN_DERIVATIVES.values() and isinstance(backend, AutoTorch):
         return  # it has numbers there, see test_at_the_first_order_it_is_right_or_an_error
     fast = prepare(gradient, of_vector(f), backend, V)
-    with pytest.raises((RuleError, jax.errors.UnexpectedTracerError, TypeError)) as raised:
+    with pytest.raises(RuleError, match=rf"^(root|fixed_point|linear_solve|<lambda>): {CAPTURES}.*ignore_derivatives"):
         fast(V)
-    said = [str(raised.value), *getattr(raised.value, "__notes__", [])]
-    assert any("a positional parameter" in text and "ignore_derivatives" in text for text in said), said
 
 
 @each_engine

@@ -65,7 +65,7 @@ def _compiling(arrays: Arrays) -> bool:
 
 
 def _staged(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arrays:
-    """The derivative, recorded apart: JAX takes a captured value whose trace has ended for a constant, and fails far from here."""
+    """The derivative, recorded apart: JAX takes a captured value whose trace has ended for a constant, and fails later."""
     arrays = (*moved, *itertools.chain(*point))
     places = [n for n, x in enumerate(arrays) if isinstance(x, jax.core.Tracer)]
 

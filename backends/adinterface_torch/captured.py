@@ -26,6 +26,7 @@ from .private import (
     level_of,
     peek,
     set_forward_enabled,
+    set_grad_enabled,
     temporarily_clear_interpreter_stack,
     temporarily_restore_interpreter_stack,
     tree_leaves,
@@ -206,7 +207,7 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
     """The result of a rule's derivative; an error if it depends on a differentiated tensor outside of the point."""
     if peek() is None:
         if not torch.is_grad_enabled():
-            return derivative(moved, point)
+            return _of_numbers(rule, derivative, moved, point)
         with _Made() as made:
             result = derivative(moved, point)
         known = (*moved, *point.leaves, *point.carried, *point.outputs, *made.leaves)
@@ -220,6 +221,20 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
         # Without a graph, a tensor that is traced although the point is not was captured.
         apart = derivative(detached(moved), Point(*map(detached, point)))
         if any(map(is_followed, apart)):
+            raise rule.captured()
+    return result
+
+
+def _of_numbers(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arrays:
+    """The derivative in a pass that is not recorded. What its result then depends on was captured."""
+    moved, apart = detached(moved), Point(*map(detached, point))
+    set_grad_enabled(True)
+    try:
+        result = derivative(moved, apart)
+    finally:
+        set_grad_enabled(False)
+    for x in result:
+        if x.requires_grad or (in_dual_level() and is_followed(x)):
             raise rule.captured()
     return result
 

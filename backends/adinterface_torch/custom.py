@@ -17,8 +17,17 @@ from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_lin
 from .backward import backward, detached
 from .captured import Called, Map, below, derived, primal
 from .dtypes import is_inexact
-from .nested_forward import is_nested_forward, plain, refusal
-from .private import TransformType, in_dual_level, is_wrapped, peek, set_grad_enabled, transformations, unwrapped
+from .nested_forward import dual, is_nested_forward, plain, refusal
+from .private import (
+    TransformType,
+    in_dual_level,
+    is_wrapped,
+    peek,
+    set_forward_enabled,
+    set_grad_enabled,
+    transformations,
+    unwrapped,
+)
 
 
 class AdinterfaceRule(torch.autograd.Function):
@@ -70,8 +79,14 @@ class AdinterfaceRule(torch.autograd.Function):
         moved = tangents[2:]
         _refuse(rule, [tangent is not None for tangent in moved[ctx.count :]])
         moved = tuple([torch.zeros_like(x) if t is None else t for t, x in zip(moved, point.leaves)])
-        pushed = derived(rule, rule.pushforward or _transposed(rule), moved, point)
+        with set_forward_enabled(True):  # torch turns it off here, and with it the tangents of captured tensors
+            moved, apart = _without_tangents(moved), Point(*map(_without_tangents, point))
+            pushed = derived(rule, rule.pushforward or _transposed(rule), moved, apart)
         return *pushed, *[None] * len(point.aux)
+
+
+def _without_tangents(tensors: Arrays) -> Arrays:
+    return tuple([dual(x)[0] for x in tensors])
 
 
 def _point(ctx: Any) -> Point:

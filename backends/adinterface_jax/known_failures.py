@@ -4,6 +4,12 @@ from adinterface.core.contract.backend import KnownFailure
 
 KNOWN_FAILURES: tuple[KnownFailure, ...] = (
     KnownFailure(
+        "*",
+        "outer_in_a_thread",
+        "an array that JAX traces belongs to the thread of its trace",
+        "https://docs.jax.dev/en/latest/errors.html#jax.errors.UnexpectedTracerError",
+    ),
+    KnownFailure(
         "function:if x > y",
         "prepared",
         "jax.jit cannot follow a Python branch on a value; use xp.where, or AutoJax(jit=False)",

@@ -430,6 +430,12 @@ def outer(case: Case) -> None:
     ownership.outer(case)
 
 
+@check(without=("kink",), share=16, condition=_nests)
+def outer_in_a_thread(case: Case) -> None:
+    """An outer derivative passes through a call in a thread that f started, or the call is refused."""
+    ownership.outer_in_a_thread(case)
+
+
 @check(with_parts("back", "push"), without=("kink",), share=2, condition=_nests)
 def maps_outside(case: Case) -> None:
     """An outer derivative passes through `back` and `push` that were made outside of it."""

@@ -555,6 +555,7 @@ OWNERSHIP = [
     ("a keyword is differentiated with what it shares", "cubes", wrapped(_follows_the_twin), "constants"),
     ("a keyword is differentiated in a Hessian", "hessian", wrapped(_follows_the_twin), "constants"),
     ("an outer derivative does not reach keywords", "cubes", wrapped(_cuts_keywords), "outer"),
+    ("an outer derivative does not reach keywords in a thread", "cubes", wrapped(_cuts_keywords), "outer_in_a_thread"),
     ("an outer derivative does not reach a cotangent", "pullback", result(_cuts_what_a_map_takes), "maps_outside"),
     ("an outer derivative does not reach a tangent", "linearize", result(_cuts_what_a_map_takes), "maps_outside"),
     ("f gets a copy of an object", "cubes", handing_on(_copies_keywords), "identity"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -32,7 +34,7 @@ try:
     from jax._src.core import trace_ctx
     from jax._src.interpreters.partial_eval import DynamicJaxprTracer
 
-    def is_over(x: jax.core.Tracer) -> bool:
+    def is_over(x: Any) -> bool:
         """Whether a derivative or a batch is over to which this tracer belongs."""
         trace = trace_ctx.trace
         while trace is not None and trace is not x._trace:
@@ -41,7 +43,7 @@ try:
 
 except ImportError:
 
-    def is_over(x: jax.core.Tracer) -> bool:
+    def is_over(x: Any) -> bool:
         """Whether a derivative or a batch is over to which this tracer belongs; JAX finds it later."""
         return False
 

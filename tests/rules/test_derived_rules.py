@@ -583,3 +583,31 @@ def test_small_rules_go_where_torch_cannot_take_a_rule(mode):
     assert hessian(lambda x: rounded(x) * 2.0, backend, 1.5) == 18.0
     assert hessian(lambda x: gradient_hook(x, lambda c: c) ** 3, backend, 2.0) == 12.0
     assert hessian(checkpoint(lambda x: x**3), backend, 2.0) == 12.0
+
+
+THREE_ROOTS = [
+    AutoTorch(),
+    SecondOrder(AutoTorch(mode="forward"), AutoTorch()),
+    SecondOrder(AutoTorch(), AutoTorch(mode="forward")),
+]
+
+
+@pytest.mark.parametrize("backend", THREE_ROOTS, ids=str)
+def test_a_root_in_the_equation_of_a_root_in_that_of_a_root(backend):
+    """Each is a power of a: y^2 = a, y^2 = (a y)^(1/2), y^2 = (a y)^(1/3)."""
+
+    def newton(g, x):
+        for _ in range(6):
+            x = x - g(x) * 2e-4 / (g(x + 1e-4) - g(x - 1e-4))
+        return x
+
+    one = lambda a: root(lambda y, a: y**2 - a, 1.0, a, solver=newton)
+    two = lambda a: root(lambda y, a: y**2 - one(a * y), 1.0, a, solver=newton)
+    three = lambda a: root(lambda y, a: y**2 - two(a * y), 1.0, a, solver=newton)
+    power = 1 / 5
+    expected = power * (power - 1) * 1.7 ** (power - 2)
+    assert_numbers(hessian(three, backend, 1.7), expected, 1e-6)
+    assert_numbers(hvp(three, backend, 1.7, 2.0), 2 * expected, 1e-6)
+    captured = lambda a: root(lambda y, a: y**2 - root(lambda z: z**2 - two(a * y), 1.0, solver=newton), 1.0, a, solver=newton)
+    with pytest.raises(RuleError, match=r"^root: it captures an array that is being differentiated"):
+        hessian(captured, backend, 1.7)

@@ -30,9 +30,6 @@ class Kinds(NamedTuple):
 class Ambient(NamedTuple):
     """The state of the core, immutable: each scope has its own."""
 
-    #: A backward pass runs in order to be transposed, so what it does to cotangents must be linear.
-    transposing: bool = False
-
     #: Each `Library` of an engine that evaluates f and does not mark what it traces, see `Library.traced`.
     evaluating: tuple[Any, ...] = ()
     #: Leaves of the running f.

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..contract.ambient import now, within
+from ..contract.ambient import within
 from ..contract.arrays import cast_like, filled, full_like, is_complex, library_of
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward, gives
 from ..contract.errors import BackendError, NotRecordedError
 from ..contract.record import note_step
 from ..contract.repetition import Repeated, copies
+from ..contract.rules import TRANSPOSING
 from . import policy
 from .basis import Components, Stacked, inner_products, stack_of, zero_entry
 
@@ -118,7 +119,7 @@ class _Back:
     elsewhere = alone
 
     def __call__(self, *cotangents: Any) -> tuple[Arrays, Aux]:
-        with within(now()._replace(transposing=True)):
+        with within(TRANSPOSING, True):
             return self._back(cotangents), Aux()
 
 

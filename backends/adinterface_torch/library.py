@@ -35,6 +35,7 @@ from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .draws import generators
 from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED, precision
+from .pickling import RUNNING
 from .private import in_dual_level, is_gradtracking, is_wrapped, is_zero, peek, temporarily_clear_interpreter_stack, unwrapped
 from .recording import in_graph
 
@@ -239,7 +240,8 @@ class TorchLibrary(Library):
         return self.asarray(x, like=beside, copy=True)
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
-        if here.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
+        # RUNNING: f of a call around this one may have started this thread.
+        if here.depth or RUNNING or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
             return None
         return torch.no_grad()
 

@@ -1,6 +1,7 @@
 """Parts that torch cannot differentiate again: another way, or an error, never zero."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
@@ -422,3 +423,14 @@ def test_a_node_is_seen_by_the_references_to_its_class():
     y = Round.apply(X.clone().requires_grad_())
     assert may_be_applied(Round)
     del y
+
+
+@pytest.mark.parametrize("backend", [AutoFiniteDifferences(), SecondOrder(AutoFiniteDifferences(), AutoTorch())], ids=str)
+def test_differences_in_a_thread_that_f_started_stay_in_the_graph(backend):
+    def f(factor):
+        with ThreadPoolExecutor(1) as pool:
+            found = pool.submit(hessian, lambda x, factor: factor * (x**3).sum(), backend, X, factor=factor).result()
+        return (found**2).sum()
+
+    expected = 2 * 0.75 * float((36 * X**2).sum())
+    assert_numbers(gradient(f, AutoTorch(), 0.75)[0], expected, 1e-4)

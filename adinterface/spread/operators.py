@@ -118,7 +118,7 @@ def _part(
     """On a worker."""
     operation = operation_of(_PartOfColumns if columns else _PartOfRows, auto)
     plan, values, _ = operation.plans.find(args, kwargs)
-    stacks: Arrays = evaluate(operation, plan, values, f, ends)
+    stacks: Arrays = evaluate(operation, plan, f, values, ends)
     return tuple([_sent(stack) for stack in stacks])
 
 

@@ -16,7 +16,7 @@ _NO_SCOPE = nullcontext()
 
 
 def evaluate(
-    operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], directions: tuple[Any, ...] | None
+    operation: Operation, plan: Plan, f: Callable[..., Any], values: Sequence[Any], directions: tuple[Any, ...] | None
 ) -> Any:
     """The operator's results for the values of a call, and for its directions if the operator takes any."""
     record = active_record()

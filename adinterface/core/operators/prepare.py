@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..call.messages import require_function
@@ -15,8 +16,8 @@ from ..contract.static_values import Unkeyed
 from ..contract.tracing import entry, tracing, untraced
 from ..tree import Signature
 from .dispatch import Kind, around_of, function_of_extension, operation_of, recipe, require_operator
-from .evaluate import specialized
-from .specialization import CompiledSpecialization, Specialization, static_key
+from .evaluate import evaluate, specialized
+from .specialization import Specialization, static_key
 from .typed import typed
 from .wrapped import finished, inside
 
@@ -75,6 +76,10 @@ def _parts(
     return kind, f, rest[0], rest[1:]
 
 
+#: From the values and the directions of a call to its results: compiled, or `evaluate` with all but these.
+_Compute = Callable[[Sequence[Any], tuple[Any, ...] | None], Any]
+
+
 class Prepared:
     """An operator for one f; made by `prepare`."""
 
@@ -89,8 +94,8 @@ class Prepared:
         self._compiles = operation.compiles and all(each.compile(_nothing) is not None for each in compiling)
         #: Whether static values are part of the cache key: they are compiled in, or decide what is specialised.
         self._keys_static = self._compiles or operation.specializes
-        self._known: Cache[Specialization] = Cache(64)
-        self._last: Specialization | None = None
+        self._known: Cache[_Compute] = Cache(64)
+        self._last: tuple[Plan, _Compute] | None = None
         self._count = 0
         self._lock = threading.Lock()
         #: The call inside, for an f that may change its arguments.
@@ -142,38 +147,39 @@ class Prepared:
         if self._operation.directions is not None:
             args, directions = self._operation.arguments(args)
         plan, values, signature = self._operation.plans.find(args, kwargs)
-        if not plan.wrappings:
-            return self._specialization(plan, values, signature).call(values, directions)
-        inner, own, values, signature = self._inside(plan, args, kwargs)
-        results = inner._specialization(own, values, signature).call(values, directions)
-        return finished(plan, results, args, kwargs)
+        inner, own = self, plan
+        if plan.wrappings:
+            inner, own, values, signature = self._inside(plan, args, kwargs)
+        results = inner._specialization(own, values, signature)(values, directions)
+        return finished(plan, results, args, kwargs) if plan.wrappings else results
 
-    def _specialization(self, plan: Plan, values: Sequence[Any], signature: Signature | None) -> Specialization:
-        """The specialization for these arguments; it serves this call alone if they have no signature."""
+    def _specialization(self, plan: Plan, values: Sequence[Any], signature: Signature | None) -> _Compute:
+        """The specialization for these arguments. If they have no signature, it is that of a one-shot call."""
         if signature is None:
-            return Specialization(self._operation, self._f, plan)
+            return partial(evaluate, self._operation, plan, self._f)
         key: Any = signature.key
         static = (*signature.static_slots, *plan.layout.without_numbers) if self._keys_static else ()
         last = self._last  # once: another thread may set it meanwhile
-        if not static and last is not None and last.plan is plan:
-            return last
+        if not static and last is not None and last[0] is plan:
+            return last[1]
         if static:
             try:
                 key = key, tuple([static_key(values[n]) for n in static])
             except Unkeyed:
-                return Specialization(self._operation, self._f, plan)
-        last = self._last = self._known.get(key) or self._specialize(key, plan, values, static)
-        return last
+                return partial(evaluate, self._operation, plan, self._f)
+        compute = self._known.get(key) or self._specialize(key, plan, values, static)
+        self._last = plan, compute
+        return compute
 
-    def _specialize(self, key: Any, plan: Plan, values: Sequence[Any], static: Sequence[int]) -> Specialization:
+    def _specialize(self, key: Any, plan: Plan, values: Sequence[Any], static: Sequence[int]) -> _Compute:
         operation = specialized(self._operation, plan, values, self._f)
         with self._lock:
             known = self._known.get(key)
             if known is None:
                 if self._compiles:
-                    known = CompiledSpecialization(operation, self._f, plan, values, static)
+                    known = Specialization(operation, self._f, plan, values, static)
                 else:
-                    known = Specialization(operation, self._f, plan)
+                    known = partial(evaluate, operation, plan, self._f)
                 self._known.add(key, known)
                 self._count += 1
         return known

@@ -30,7 +30,8 @@ def run(
         args, directions = operation.arguments(args)
     plan, values, _ = operation.plans.find(args, kwargs)
     if not plan.wrappings:
-        return evaluate(operation, plan, values, f, directions)
+        return evaluate(operation, plan, f, values, directions)
     kind, f, own = inside(plan, kind, f, args)
     operation = operation_of(kind, auto)
-    return finished(plan, evaluate(operation, *operation.plans.find(own, kwargs)[:2], f, directions), args, kwargs)
+    inner, values, _ = operation.plans.find(own, kwargs)
+    return finished(plan, evaluate(operation, inner, f, values, directions), args, kwargs)

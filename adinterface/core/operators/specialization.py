@@ -1,4 +1,4 @@
-"""Specializations: what a prepared call keeps for arguments of one signature, compiled by the engine or not."""
+"""Specializations: what a compiling engine keeps of a prepared call for arguments of one signature."""
 
 from __future__ import annotations
 
@@ -17,35 +17,16 @@ from ..contract.library import NUMPY, PYTHON
 from ..contract.packed import Packed
 from ..contract.static_values import Unkeyed, key_of
 from ..contract.structures import Given
-from .evaluate import evaluate
 from .operation import Compiled, Compute, Operation, Results
 
 
 class Specialization:
-    """An operator on one f for arguments of one signature."""
+    """The engine's compiled code for f and the operator, with the static values of one signature."""
 
-    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan):
+    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, values: Sequence[Any], static: Sequence[int]):
         self.operation: Operation = operation
         self.f: Callable[..., Any] = f
         self.plan: Plan = plan
-
-    def call(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
-        """The operator's results for the values of a call, and for its directions if the operator takes any."""
-        return evaluate(self.operation, self.plan, values, self.f, directions)
-
-
-class CompiledSpecialization(Specialization):
-    """The engine's compiled code for f and the operator, with the static values of one signature."""
-
-    def __init__(
-        self,
-        operation: Operation,
-        f: Callable[..., Any],
-        plan: Plan,
-        values: Sequence[Any],
-        static: Sequence[int],
-    ):
-        super().__init__(operation, f, plan)
         self._static = tuple(static)
         #: The carried values that are compiled in: those of the last call. f sees them if the engine calls it again.
         self._given: dict[int, Any] = {n: values[n] for n in static}
@@ -63,7 +44,8 @@ class CompiledSpecialization(Specialization):
         self._deciding: bool | None = None
         self._lock = threading.Lock()
 
-    def call(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
+    def __call__(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
+        """The operator's results for the values of a call, and for its directions if the operator takes any."""
         try:
             return self._evaluated(values, directions)
         except Exception as error:
@@ -186,4 +168,4 @@ def static_key(value: Any) -> Any:
     return value.key() if isinstance(value, Given) else key_of(value)
 
 
-__all__ = ["CompiledSpecialization", "Specialization", "static_key"]
+__all__ = ["Specialization", "static_key"]

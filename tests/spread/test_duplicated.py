@@ -165,6 +165,35 @@ def test_what_a_module_of_nnx_changes_is_written_too():
     assert not np.array_equal(once, np.asarray(net.mean.get_value()))
 
 
+@pytest.mark.parametrize("prepared", [False, True], ids=["once", "prepared"])
+@pytest.mark.parametrize("operator", [gradient, value_and_gradient], ids=lambda op: op.__name__)
+@pytest.mark.parametrize("first", [False, True], ids=["module first", "buffers first"])
+def test_buffers_stand_beside_a_module_of_nnx_in_any_order(first, operator, prepared):
+    from flax import nnx
+
+    net, x = nnx.BatchNorm(3, rngs=nnx.Rngs(0)), jnp.asarray(X, "float32")
+    duplicated = Duplicated(x)
+    args = (duplicated, net) if first else (net, duplicated)
+
+    def f(a, b):
+        x, net = (a, b) if first else (b, a)
+        return (net(x) ** 3).sum() + x.sum()
+
+    call = prepare(operator, f, AutoJax(), *args) if prepared else lambda *args: operator(f, AutoJax(), *args)
+    result = call(*args)
+    assert (result.gradient if operator is value_and_gradient else result)[not first] is duplicated.gradient
+    assert np.abs(duplicated.gradient).sum() > 0
+    np.testing.assert_allclose(net.mean.get_value(), 0.01 * X.mean(0), rtol=1e-5)
+    assert not prepared or call.specializations == 1
+
+
+def test_compiled_code_serves_a_model_with_and_without_buffers():
+    x = jnp.ones(3)
+    fast = prepare(gradient, lambda x: (x * x).sum(), AutoJax(), x)
+    np.testing.assert_array_equal(fast(Duplicated(x))[0], fast(x)[0])
+    assert fast.specializations == 1
+
+
 def test_repr_shows_the_norm():
     duplicated = Duplicated(model(), accumulate=True)
     assert repr(duplicated) == "Duplicated(Model with 2 arrays, norm of the gradient 0, accumulating)"

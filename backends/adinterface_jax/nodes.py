@@ -10,7 +10,6 @@ import jax
 import jax.tree_util as jtu
 import numpy as np
 
-from adinterface import tree
 from adinterface.core.contract.nodes import NodeType, Wrapping
 from adinterface.core.contract.static_values import key_of
 from adinterface.core.contract.structures import Constant
@@ -74,6 +73,8 @@ class NnxObject(Pytree):
 
     def write(self, value: Any, child: Any) -> None:
         """Replace the value of a writable object, which is its one child."""
+        from adinterface import tree  # here, so that JAX needs no extension without NNX
+
         # Beside NumPy arrays or Python numbers it was presented as such.
         if isinstance(value.get_raw_value(), jax.Array) and isinstance(child, (float, complex, int)):
             child = np.asarray(child, dtype=value.get_raw_value().dtype)

@@ -177,7 +177,7 @@ def names_of(structure: tuple[Any, ...]) -> list[str]:
 
 
 def gradient(module: Any, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
-    """A module of the same class with gradients for parameters, zeros for None; what it holds beside them is shared.
+    """A module of the same class with gradients for parameters, zeros for None; the rest of it is shared.
 
     A gradient that requires one stays in its graph. For a Hessian, trees like the argument replace the parameters.
     """

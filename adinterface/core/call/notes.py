@@ -75,7 +75,7 @@ def _of_keyword(plan: Plan, name: str) -> str:
 def remedy_of_value(value: Any) -> str | None:
     """What to change in an f that returned such an object; None for anything that may stand in a tree of arrays."""
     if isinstance(value, CoroutineType):
-        value.close()  # or Python warns that nobody awaited it
+        value.close()  # or Python warns that it was never awaited
         return "f is an async function: write a plain one."
     if isinstance(value, GeneratorType):
         return "f contains a yield, or ends in a generator expression: return an array, a list, or their sum."

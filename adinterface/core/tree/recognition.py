@@ -221,7 +221,9 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
 def _or_dataclass(cls: type) -> str:
     """What the author of a class could do besides; nothing for a class of Python or of an installed package."""
     module = sys.modules.get(cls.__module__)
-    if cls.__module__.partition(".")[0] in sys.stdlib_module_names - {"__main__"}:
+    if cls.__module__ == "__main__":
+        return ", make it a dataclass"
+    if cls.__module__.partition(".")[0] in sys.stdlib_module_names:
         return ""
     return "" if "site-packages" in (getattr(module, "__file__", None) or "") else ", make it a dataclass"
 

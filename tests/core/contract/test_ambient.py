@@ -51,6 +51,7 @@ def test_ambient_state_stands_in_few_files():
         "adinterface/core/contract/decisions.py": 2,
         "adinterface/core/contract/fixed_values.py": 1,
         "adinterface/core/contract/record.py": 1,
+        "adinterface/core/contract/rules.py": 1,
         "adinterface/core/contract/workers.py": 1,
         "adinterface/numpy_code/refusals.py": 1,
         "adinterface/rules/namespace.py": 1,

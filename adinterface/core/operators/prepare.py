@@ -76,7 +76,7 @@ def _parts(
     return kind, f, rest[0], rest[1:]
 
 
-#: From the values and the directions of a call to its results: compiled, or `evaluate` with all but these.
+#: From the values and the directions of a call to its results: compiled code, or `evaluate` with all but these.
 _Compute = Callable[[Sequence[Any], tuple[Any, ...] | None], Any]
 
 
@@ -147,11 +147,11 @@ class Prepared:
         if self._operation.directions is not None:
             args, directions = self._operation.arguments(args)
         plan, values, signature = self._operation.plans.find(args, kwargs)
-        inner, own = self, plan
-        if plan.wrappings:
-            inner, own, values, signature = self._inside(plan, args, kwargs)
+        if not plan.wrappings:
+            return self._specialization(plan, values, signature)(values, directions)
+        inner, own, values, signature = self._inside(plan, args, kwargs)
         results = inner._specialization(own, values, signature)(values, directions)
-        return finished(plan, results, args, kwargs) if plan.wrappings else results
+        return finished(plan, results, args, kwargs)
 
     def _specialization(self, plan: Plan, values: Sequence[Any], signature: Signature | None) -> _Compute:
         """The specialization for these arguments. If they have no signature, it is that of a one-shot call."""
@@ -177,7 +177,7 @@ class Prepared:
             known = self._known.get(key)
             if known is None:
                 if self._compiles:
-                    known = Specialization(operation, self._f, plan, values, static)
+                    known = Specialization(operation, self._f, plan, values, static).call  # faster than `__call__`
                 else:
                     known = partial(evaluate, operation, plan, self._f)
                 self._known.add(key, known)

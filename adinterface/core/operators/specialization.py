@@ -23,7 +23,14 @@ from .operation import Compiled, Compute, Operation, Results
 class Specialization:
     """The engine's compiled code for f and the operator, with the static values of one signature."""
 
-    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, values: Sequence[Any], static: Sequence[int]):
+    def __init__(
+        self,
+        operation: Operation,
+        f: Callable[..., Any],
+        plan: Plan,
+        values: Sequence[Any],
+        static: Sequence[int],
+    ):
         self.operation: Operation = operation
         self.f: Callable[..., Any] = f
         self.plan: Plan = plan
@@ -44,7 +51,7 @@ class Specialization:
         self._deciding: bool | None = None
         self._lock = threading.Lock()
 
-    def __call__(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
+    def call(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         """The operator's results for the values of a call, and for its directions if the operator takes any."""
         try:
             return self._evaluated(values, directions)

@@ -434,7 +434,7 @@ def test_statistics_in_training_mode_are_refused():
     before = copy.deepcopy(model.state_dict())
     with pytest.raises(RuntimeError) as caught:
         batched(gradient, lambda m, x: m(x), AutoTorch(), model, Constant(groups))
-    assert "BatchNorm's statistics in training mode are: module.eval()" in caught.value.__notes__[0]
+    assert "BatchNorm writes its statistics in training mode: module.eval()" in caught.value.__notes__[0]
     assert all(torch.equal(a, b) for a, b in zip(before.values(), model.state_dict().values()))
     assert batched(gradient, lambda m, x: m(x), AutoTorch(), model.eval(), Constant(groups))[0].norm.weight.shape == (2, 3)
     # One entry after another, each updates them.

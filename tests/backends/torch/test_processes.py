@@ -84,7 +84,7 @@ def test_a_process_that_dies_in_the_middle_is_an_error_of_the_others():
     left, gone = of(processes_torch.dying, 2)
     assert left.result == [
         "A process of the group is gone, or does not take part in this exchange: it died, or took another path through f. Look "
-        "at what it printed, and start all of them again, as torchrun --max-restarts=N does by itself; "
+        "at what it printed, and start all of them again, as torchrun --max-restarts=N does by itself. "
         "init_process_group(timeout=...) says how long to wait for one."
     ]
     assert gone.error == "The process ended by itself, with exit code 7."

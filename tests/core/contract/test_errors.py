@@ -924,9 +924,8 @@ def test_a_stack_of_cotangents_for_what_torch_compiled_is_noted():
     with pytest.raises(RuntimeError, match="compiled backward function within vmap") as caught:
         pullback(compiled, AutoTorch(), X).back.stacked(stack)
     (note,) = notes_of(caught.value)
-    assert note.endswith(
-        "or the backward pass of what torch.compile made. AutoTorch(chunk_size=1) takes one entry after another."
-    )
+    assert "the backward pass of what torch.compile made" in note
+    assert note.endswith("AutoTorch(chunk_size=1) takes one entry after another.")
     assert_tree(pullback(compiled, AutoTorch(chunk_size=1), X).back.stacked(stack)[0], np.diag(2 * X))
 
 

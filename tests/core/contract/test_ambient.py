@@ -46,7 +46,7 @@ def test_ambient_state_stands_in_few_files():
     sources = [path for folder in ("adinterface", "backends") for path in (root / folder).rglob("*.py")]
     counts = {str(path.relative_to(root)): _count(path.read_text(encoding="utf-8")) for path in sources}
     found = {name: count for name, count in counts.items() if count}
-    assert found == {
+    expected = {
         "adinterface/core/contract/ambient.py": 1,
         "adinterface/core/contract/decisions.py": 2,
         "adinterface/core/contract/fixed_values.py": 1,
@@ -58,6 +58,8 @@ def test_ambient_state_stands_in_few_files():
         "backends/adinterface_finite/levels.py": 1,
         "backends/adinterface_torch/ambient.py": 1,
     }
+    # An extension may be deleted.
+    assert found == {name: count for name, count in expected.items() if (root / name).exists()}
 
 
 def test_the_first_note_that_fits_counts():

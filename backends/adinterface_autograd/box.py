@@ -110,6 +110,8 @@ def boxing(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
+        if "out" in kwargs and kwargs["out"] is None:  # as NumPy's reductions pass it, which autograd's rules do not know
+            del kwargs["out"]
         result = function(*args, **kwargs)
         return result if type(result) is np.ndarray else boxed(result)
 

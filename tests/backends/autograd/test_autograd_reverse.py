@@ -5,12 +5,14 @@ import autograd.scipy.linalg as scipy_linalg
 import autograd.scipy.stats
 import numpy as np
 import pytest
+from adinterface_autograd import reverse_rules
 from autograd.core import primitive_vjps
 from autograd.differential_operators import make_jvp
 from backends_table import assert_tree
 
 from adinterface import (
     AutoAutograd,
+    AutoFiniteDifferences,
     NotDifferentiableError,
     array_namespace,
     gradient,
@@ -263,3 +265,14 @@ def test_gradients_of_real_arrays_beside_complex_ones_are_real(name):
     assert reverse.hessian.dtype == np.float64
     assert_tree(reverse.gradient, forward.gradient, 1e-12)
     assert_tree(reverse.hessian, forward.hessian, 1e-12)
+
+
+@pytest.mark.parametrize("reduction", [np.sum, np.max, np.min], ids=["sum", "max", "min"])
+def test_a_reduction_of_numpy_takes_the_rule_of_autograd(reduction, monkeypatch):
+    def composed(name):
+        raise AssertionError(f"{name} is composed of other functions")
+
+    monkeypatch.setattr(reverse_rules, "_named", composed)
+    x = draw(2, 3)
+    for f in (reduction, lambda x: reduction(x, axis=1, keepdims=True)[0, 0]):
+        assert_tree(gradient(f, REVERSE, x)[0], gradient(f, AutoFiniteDifferences(), x)[0], 1e-8)

@@ -96,7 +96,7 @@ class TorchLibrary(Library):
     def _to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         x = _resolved(x)
         if not x.is_cpu:
-            x = x.cpu()
+            x = x.cpu().contiguous()  # on the CPU each result is dense
         if x.dtype in EXTENDED:
             import ml_dtypes
 

@@ -32,7 +32,11 @@ class TorchLoops(Loops):
         forward mode, which does not need them.
         """
         views = type(x) is not torch.Tensor or torch.compiler.is_compiling() or is_forward() or in_dual_level()
-        return tuple(x.unbind(0) if views else _unbind_copy(x))
+        if views:
+            return tuple(x.unbind(0))
+        if peek() is not None:  # torch 2.11 cannot batch `unbind_copy`
+            return tuple([each.clone() for each in x.unbind(0)])
+        return tuple(_unbind_copy(x))
 
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
         if not torch.is_grad_enabled() or peek() is not None or in_dual_level() or torch.compiler.is_compiling():

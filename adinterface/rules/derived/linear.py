@@ -6,6 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from ...core.contract.arrays import library_of_array
 from ...core.operators.pullback import pullback, pushforward
 from ..captured import on_numbers
 from ..namespace import array_namespace
@@ -75,7 +78,8 @@ def _transposed(matvec: Callable[..., Any]) -> Callable[..., Any]:
     def other(x: Any, *args: Any) -> Any:
         xp = array_namespace(x, *[arg for arg in args if hasattr(arg, "shape")])
         count = math.prod(x.shape)
-        units, flat = xp.eye(count, dtype=x.dtype), xp.reshape(x, (count,))
+        library, flat = library_of_array(x), xp.reshape(x, (count,))
+        units = library.asarray(np.eye(count), dtype=library.dtype(x), like=x)
 
         def product(factor: Any) -> Any:
             """The product of x with each column of the matrix, times a factor."""

@@ -24,7 +24,7 @@ from adinterface import (
 )
 
 from ..scenario import Scenario
-from .building import Array, Operator, array_to_array, array_to_number, scenario, signed, some
+from .building import Array, Operator, array_to_array, array_to_number, beside, scenario, signed, some
 
 # To a number, by every operator --------------------------------------------------------------------------------------
 
@@ -33,7 +33,7 @@ def powers(x: Any) -> Any:
     """The sum over i != j of x_i^4 x_j^6."""
     xp = array_namespace(x)
     x = xp.reshape(x, (-1,))
-    others = xp.asarray(1 - np.eye(x.shape[0]))
+    others = beside(x, 1 - np.eye(x.shape[0]))
     return xp.sum((x[:, None] ** 4) * (x[None, :] ** 6) * others)
 
 
@@ -70,7 +70,7 @@ _Q = signed(4, 4, seed=4)
 
 
 def quadratic_form(x: Any) -> Any:
-    return x @ (array_namespace(x).asarray(_Q) @ x)
+    return x @ (beside(x, _Q) @ x)
 
 
 def _quadratic_form(x: Array) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _sines(rank_x: int, rank_y: int) -> list[Scenario]:
 
     def f(x: Any) -> Any:
         xp = array_namespace(x)
-        return xp.reshape(xp.sin(xp.asarray(matrix) @ xp.reshape(x, (-1,))), shape_y)
+        return xp.reshape(xp.sin(beside(x, matrix) @ xp.reshape(x, (-1,))), shape_y)
 
     y = np.tensordot(a, x, rank_x)
     slope = np.cos(y).reshape(shape_y + (1,) * rank_x) * a

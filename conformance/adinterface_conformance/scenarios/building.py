@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from adinterface import (
+    array_namespace,
     derivative,
     diagonal_hessian,
     gradient,
@@ -58,6 +59,12 @@ def scalar(number: float) -> Array:
 
 def array(*numbers: Any) -> Array:
     return np.array(numbers, dtype="float64")
+
+
+def beside(x: Any, array: Array) -> Any:
+    """A NumPy array as an array of x's package, with the dtype and on the device of x."""
+    device = getattr(x, "device", None)  # a tracer of JAX has none
+    return array_namespace(x).asarray(array, dtype=x.dtype, **({} if device is None else {"device": device}))
 
 
 def scenario(

@@ -8,7 +8,7 @@ import numpy as np
 
 from adinterface import Constant, array_namespace, gradient, hvp, jacobian, linearize, pullback, pushforward, value_and_jacobian
 
-from .building import Array, Operator, array_to_array, scenario, signed, some
+from .building import Array, Operator, array_to_array, beside, scenario, signed, some
 
 _X, _M, _S = some(3), some(2, 3), some(3, 3, seed=1) + np.eye(3)
 _EYE, _EYE23 = np.eye(3), np.eye(6).reshape(2, 3, 2, 3)
@@ -30,12 +30,12 @@ def _covariance(weight: Any) -> Any:
 def _solution(matrix: Any) -> Any:
     """With one column, because engines and the standard disagree on a stack of vectors."""
     xp = array_namespace(matrix)
-    return xp.linalg.solve(matrix, xp.asarray(_B[:, None]))[:, 0]
+    return xp.linalg.solve(matrix, beside(matrix, _B[:, None]))[:, 0]
 
 
 def _trace(x: Any) -> Any:
     xp = array_namespace(x)
-    return xp.sum(x * xp.asarray(_EYE))
+    return xp.sum(x * beside(x, _EYE))
 
 
 def _with_squares(x: Any) -> Any:
@@ -91,7 +91,7 @@ ROWS: list[tuple[str, Any, Array, Any, Any]] = [
     ("smooth-maximum", _smooth_maximum, _X, np.logaddexp(_X, 2 * _X), np.diag(1 + 1 / (1 + np.exp(-_X)))),
     ("divided", lambda x: x / (1 + x @ x), _X, _X / _NORM, _EYE / _NORM - 2 * np.outer(_X, _X) / _NORM**2),
     # Linear algebra
-    ("matrix-and-vector", lambda x: array_namespace(x).asarray(_WEIGHT) @ x, _X, _WEIGHT @ _X, _WEIGHT),
+    ("matrix-and-vector", lambda x: beside(x, _WEIGHT) @ x, _X, _WEIGHT @ _X, _WEIGHT),
     ("covariance", _covariance, _M, _M @ _M.T, _BY_MATRIX),
     ("einsum", _first_row_contracted, _S, _S @ _S[0], _BY_ROW),
     ("inverse", lambda x: array_namespace(x).linalg.inv(x), _S, _INVERSE, -np.einsum("ik,lj->ijkl", _INVERSE, _INVERSE)),

@@ -28,7 +28,7 @@ from adinterface import (
 )
 
 from ..scenario import Scenario
-from .building import array_to_array, array_to_number, named, scalar, scenario, signed, some
+from .building import array_to_array, array_to_number, beside, named, scalar, scenario, signed, some
 
 
 def cubes(x: Any) -> Any:
@@ -170,20 +170,16 @@ _P, _Q, _M = some(3), signed(3, seed=6), signed(3, 3, seed=7)
 
 def crossed(t: dict[str, Any]) -> Any:
     """A bilinear form that is not symmetric, so that the mixed blocks are transposes of each other, and not equal."""
-    return t["p"] @ (_like(t["p"], _M) @ t["q"]) + array_namespace(t["p"]).sum(t["p"] ** 3)
-
-
-def _like(x: Any, array: Any) -> Any:
-    return array_namespace(x).asarray(array, dtype=x.dtype)
+    return t["p"] @ (beside(t["p"], _M) @ t["q"]) + array_namespace(t["p"]).sum(t["p"] ** 3)
 
 
 def squared(a: Any) -> Any:
     """Of a matrix: the blocks of its Hessian change with its axes."""
-    return array_namespace(a).sum((a @ a) * _like(a, _M))
+    return array_namespace(a).sum((a @ a) * beside(a, _M))
 
 
 def both(t: dict[str, Any]) -> Any:
-    return {"first": t["p"] * t["q"][0], "second": _like(t["p"], _M) @ t["q"] * t["p"][1]}
+    return {"first": t["p"] * t["q"][0], "second": beside(t["p"], _M) @ t["q"] * t["p"][1]}
 
 
 _BLOCKS = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.call.call import Call
+from ..core.call.call import Call, in_form
 from ..core.call.cotangents import NativeMatch, require_one_each
 from ..core.call.layout import Layout
 from ..core.contract.arrays import full_like, library_of, library_of_array
@@ -160,10 +160,10 @@ class BatchedCall(Call):
         n = self.plan.layout.active[k]
         library: Any = self.plan.layout.slots[n].library
         if library is PYTHON:
-            return self._in_form(self.present(gradient), library)
+            return in_form(self.present(gradient), library)
         like = self.values[n]
         restored = library.restore(gradient, library_of_array(gradient), like, self.plan.layout.dtypes[k], self.taken)
-        return self._in_form(restored, library)
+        return in_form(restored, library)
 
 
 def no_each(operator: str) -> str:

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.core.contract.decisions import Undecided, assuming, recording, take_wish
+from adinterface.core.contract.decisions import Undecided, assuming, recording
 from adinterface.core.contract.errors import NumpyCodeError
 
 from . import unrolled
@@ -65,7 +65,6 @@ class Decided:
                 return results
             compiled, holds = form(*arrays)  # JAX has cached the trace
         except _NOT_COMPILED:
-            take_wish()  # it has been heard
             self._left = True
             return results
         if not holds:  # compiled code rounds differently, and one of the numbers is at a threshold

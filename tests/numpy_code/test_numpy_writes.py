@@ -29,7 +29,6 @@ from adinterface import (
     pushforward,
     value_and_gradient,
 )
-from adinterface.core.contract.decisions import wish
 
 EAGER = {"torch": AutoTorch(), "autograd": AutoAutograd()}
 ENGINES = EAGER | {"jax": AutoJax()}
@@ -693,7 +692,6 @@ def test_masks_that_jax_does_not_know_yet():
 
     fast = prepare(gradient, numpy_function(one_value), AutoJax(), X)
     np.testing.assert_allclose(fast(X)[0], gradient(numpy_function(one_value), AutoTorch(), X)[0])
-    wish()  # as code does that was refused before: this call is not compiled by paths for it
     with pytest.raises(NumpyCodeError) as caught:
         prepare(gradient, numpy_function(several), AutoJax(), X)(X)
     assert str(caught.value) == (

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..contract.ambient import Form, now
+from ..contract.ambient import now
 from ..contract.arrays import library_of_array
 from ..contract.backend import Accuracy, Arrays
 from ..contract.library import NUMPY, PYTHON, Leave, Library, kind
@@ -26,7 +26,7 @@ class Call:
     Data flows one way: values -> `enter` -> the engine -> `gradients`, `present` -> results on the arguments' structure.
     """
 
-    __slots__ = ("f", "form", "native", "plan", "taken", "values")
+    __slots__ = ("f", "native", "plan", "taken", "values")
 
     #: Converts tangents in this kind of call, in place of the default: takes the call, the tangents, whether they are stacks,
     #: and the name of a single tangent in messages.
@@ -40,13 +40,11 @@ class Call:
         self.taken: set[int] = set()
         #: The native leaves, whose shapes and dtypes tangents must have.
         self.native: Arrays = ()
-        #: The form in which calling NumPy code takes arrays, see `ambient`; None outside of such code.
-        self.form: Form | None = now().form
 
     def again(self) -> Call:
         """This call with a memory of its own, for one application of a map that outlives the call."""
         new = type(self)(self.plan, self.values, self.f)
-        new.native, new.taken, new.form = self.native, set(self.taken), self.form
+        new.native, new.taken = self.native, set(self.taken)
         return new
 
     def scope(self) -> AbstractContextManager[Any]:
@@ -80,9 +78,8 @@ class Call:
         if plan.conversions.leave is not None:
             at_once = None if plan.conversions.leave_all is None else plan.conversions.leave_all(native, taken)
             results = self._one_by_one(plan.conversions.leave, native) if at_once is None else at_once
-        if self.form is not None:
-            libraries = [plan.layout.slots[n].library for n in plan.layout.active]
-            results = [self._in_form(result, library) for result, library in zip(results, libraries)]
+        if now().form is not None:
+            results = [in_form(result, plan.layout.slots[n].library) for n, result in zip(plan.layout.active, results)]
         return tuple(results) if plan.layout.single else plan.layout.gradients(results, self.values)
 
     def _one_by_one(self, leave: Sequence[Leave], native: Sequence[Any]) -> Sequence[Any]:
@@ -113,7 +110,7 @@ class Call:
         if plan.conversions.present is not None:
             presented = plan.conversions.present(result, self.taken)
             if presented is not None:
-                return self._in_form(presented, plan.conversions.result_library)
+                return in_form(presented, plan.conversions.result_library)
         source = library_of_array(result)
         if source.compiles_other and kind(source.dtype(result)) == "other":
             return result  # other libraries cannot represent it
@@ -128,11 +125,7 @@ class Call:
             return plan.conversions.stand_in(presented)
         if isinstance(presented, np.generic):
             return np.asarray(presented)
-        return self._in_form(presented, plan.conversions.result_library)
-
-    def _in_form(self, result: Any, wanted: Any) -> Any:
-        """A result as the calling NumPy code takes arrays, if the arguments were NumPy arrays or Python numbers."""
-        return result if self.form is None or (wanted is not NUMPY and wanted is not PYTHON) else self.form(result)
+        return in_form(presented, plan.conversions.result_library)
 
     def tangent(self, structure: Structure, native: Sequence[Any]) -> Any:
         """A tangent of what f returned, in its structure."""
@@ -153,3 +146,9 @@ class Call:
 
     def warn_disconnected(self) -> None:
         warn_disconnected(self.plan.operator)
+
+
+def in_form(result: Any, wanted: Library | None) -> Any:
+    """A result as the calling NumPy code takes arrays, if the arguments were NumPy arrays or Python numbers."""
+    form = now().form
+    return result if form is None or (wanted is not NUMPY and wanted is not PYTHON) else form(result)

@@ -7,7 +7,6 @@ assumes them (`assuming`) and also computes them. If a later call computes other
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -76,27 +75,16 @@ def recording() -> Iterator[Decisions]:
         raise Undecided
 
 
-class _Wish(threading.local):
-    """Whether code has raised an error that known numbers might have avoided.
-
-    It outlives the scope that sets it. A context variable could not be unset.
-    """
-
-    noted = False
+def note_reading(error: BaseException) -> None:
+    """Note that code which reads numbers has raised this error: with known numbers it might not."""
+    error._reads_numbers = True  # type: ignore[attr-defined]
 
 
-_wish = _Wish()
-
-
-def wish() -> None:
-    """Record that code which reads numbers has raised an error."""
-    _wish.noted = True
-
-
-def take_wish() -> bool:
-    """Whether `wish` was called since the last call of this function."""
-    noted, _wish.noted = _wish.noted, False
-    return noted
+def comes_from_reading(error: BaseException | None) -> bool:
+    """Whether code which reads numbers has raised this error, or one behind it."""
+    while error is not None and not hasattr(error, "_reads_numbers"):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 from ..call.conversions import Entrance, conversions_into_compiled
 from ..call.output import Function, annotate
 from ..call.plan import Plan
-from ..contract.decisions import Undecided, take_wish
+from ..contract.decisions import Undecided, comes_from_reading
 from ..contract.errors import AdinterfaceError, BackendError
 from ..contract.library import NUMPY, PYTHON
 from ..contract.packed import Packed
@@ -58,7 +58,7 @@ class Specialization:
         except Exception as error:
             if isinstance(error, (RuntimeError, TypeError)) and not isinstance(error, AdinterfaceError):
                 annotate(self.plan, error)  # raised by the engine, for the arguments or for what it compiles
-            if not take_wish() or self._deciding is False:
+            if self._deciding is False or not comes_from_reading(error):
                 raise
             return self._decided(error, values, directions)
 
@@ -95,10 +95,8 @@ class Specialization:
         except Undecided:  # the uncompiled run does not know the values either
             if first:
                 self.compute, self._deciding = before, False
-            take_wish()
             raise error from None
         except Exception as ended:
-            take_wish()
             raise ended from None  # without the error of the first compilation
 
     def _changed(self) -> str | None:
@@ -135,7 +133,6 @@ class Specialization:
         count, behind = len(plan.layout.active), len(plan.layout.active) + len(self.dynamic)
 
         def flat(*arrays: Any) -> Results:
-            take_wish()  # of code that ran before
             dynamic = iter(arrays[count:behind])
             given = self._given
             both = [given[n] if n in given else next(dynamic) for n in plan.layout.carried]

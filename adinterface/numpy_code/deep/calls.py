@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core.contract.decisions import wish
+from ...core.contract.decisions import note_reading
 from ..refusals import telling_unknown
 from .classes import landed
 from .copies import Copies, DictView, ListView
@@ -21,8 +21,8 @@ def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
         try:
             with telling_unknown():
                 return _leaving(of(f)(*map(of, args), **{name: of(value) for name, value in keywords.items()}))
-        except Exception:
-            wish()  # the cause may be a number that a compiled call did not know
+        except Exception as error:
+            note_reading(error)  # the cause may be a number that a compiled call did not know
             raise
 
     return lambda: call

@@ -7,7 +7,7 @@ import pytest
 
 import adinterface
 from adinterface.core.contract.ambient import CORE, Ambient, now, within
-from adinterface.core.contract.decisions import take_wish, wish
+from adinterface.core.contract.decisions import comes_from_reading, note_reading
 from adinterface.core.contract.notes import Note, note_of
 
 
@@ -30,11 +30,15 @@ def test_a_thread_begins_with_nothing():
     assert seen == [Ambient()]
 
 
-def test_a_wish_is_told_once_and_outlives_a_scope():
-    with within(CORE, now()._replace(evaluating=("inner",))):
-        wish()
-    assert take_wish()
-    assert not take_wish()
+def test_an_error_of_code_that_reads_numbers_is_known_behind_others():
+    read = ValueError("read")
+    note_reading(read)
+    assert comes_from_reading(read)
+    behind = RuntimeError("of an engine")
+    behind.__context__ = read
+    assert comes_from_reading(behind)
+    assert not comes_from_reading(RuntimeError("another"))
+    assert not comes_from_reading(None)
 
 
 def _count(text):
@@ -48,7 +52,7 @@ def test_ambient_state_stands_in_few_files():
     found = {name: count for name, count in counts.items() if count}
     expected = {
         "adinterface/core/contract/ambient.py": 1,
-        "adinterface/core/contract/decisions.py": 2,
+        "adinterface/core/contract/decisions.py": 1,
         "adinterface/core/contract/fixed_values.py": 1,
         "adinterface/core/contract/record.py": 1,
         "adinterface/core/contract/rules.py": 1,

@@ -75,7 +75,7 @@ def table(argv: list[str], catalogue: str = Selection.catalogue, writers: Writer
     done = frozenset((outcome.backend, outcome.scenario) for outcome in run.outcomes)
     file = report.JsonFile(path, run, choice) if path is not None else None
     save = file.add if file is not None else lambda outcomes: None
-    show(replace(selection, done=done), run, jobs=options.jobs, save=save)
+    show(replace(selection, done=done), run, jobs=options.jobs, limit=options.limit, save=save)
     if options.all and not options.scenario and not options.check:
         _fuzz([backend for backend in backends if (label(backend), FUZZ) not in done], run)
     if file is not None:
@@ -123,7 +123,11 @@ def _parser(writers: Writers) -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument("--check", action="append", default=[], metavar="PATTERN", help="the name of a check, with * and ?")
     parser.add_argument("--all", action="store_true", help="every check on every scenario, array functions, a short fuzz")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="that many processes")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="that many processes; one that crashes is a failure")
+    parser.add_argument(
+        "--limit", type=float, metavar="SECONDS",
+        help="give a scenario up after that time; it runs in a process of its own, whose crash is a failure, too",
+    )  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes, as they come")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from this JSON file of a run that was stopped")
     for name, (_, words) in writers.items():

@@ -8,7 +8,6 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
@@ -23,6 +22,7 @@ from adinterface.tools.measured import label
 
 from .checks import CHECKS, Check
 from .outcome import Outcome, run_scenario
+from .processes import EndedError, results_of
 from .scenario import Scenario
 from .scenarios.namespace import FUNCTIONS
 from .state import pair_of
@@ -128,14 +128,10 @@ class Selection:
     def wanted(self, check: Check) -> bool:
         return not self.checks or check.name == "runs" or any(fnmatchcase(check.name, pattern) for pattern in self.checks)
 
-    def pieces(self, size: int) -> list[Selection]:
-        """Plans of one backend and a few scenarios each; the backends alternate."""
-        names = {backend: self.names(backend) for backend in self.backends}
+    def pieces(self) -> list[Selection]:
+        """Selections of one backend and one scenario each. A process that gets neighbours finds more of them compiled."""
         return [
-            replace(self, backends=(backend,), scenarios=names[backend][start : start + size])
-            for start in range(0, len(self.scenarios), size)
-            for backend in self.backends
-            if names[backend][start:]
+            replace(self, backends=(backend,), scenarios=(name,)) for backend in self.backends for name in self.names(backend)
         ]
 
 
@@ -174,31 +170,39 @@ def outcomes_of(selection: Selection) -> Iterator[tuple[str, list[Outcome]]]:
             )
 
 
-def _piece(selection: Selection, classes: tuple[str, ...]) -> list[tuple[str, list[Outcome]]]:
-    for module in classes:  # where the backend values are defined
-        importlib.import_module(module)
-    return list(outcomes_of(selection))
+def _piece(selection: Selection) -> list[Outcome]:
+    return [outcome for _, outcomes in outcomes_of(selection) for outcome in outcomes]
+
+
+def _in_processes(selection: Selection, jobs: int, limit: float | None) -> Iterator[tuple[str, list[Outcome]]]:
+    """As `outcomes_of`. A process that ends is a failure of the scenario that it ran."""
+    for piece, result in results_of(selection.pieces(), _piece, jobs, limit):
+        (name,), (backend,) = piece.scenarios, piece.backends
+        if isinstance(result, EndedError):
+            family = name.partition("/")[0]
+            result = [Outcome(label(backend), name, family, "", "runs", "failed", str(result))]
+        elif isinstance(result, BaseException):
+            raise result
+        yield name, result
 
 
 def run(
-    selection: Selection, done: Run, *, jobs: int = 1, seen: Callable[[str, list[Outcome]], None] = lambda name, outcomes: None
+    selection: Selection,
+    done: Run,
+    *,
+    jobs: int = 1,
+    limit: float | None = None,
+    seen: Callable[[str, list[Outcome]], None] = lambda name, outcomes: None,
 ) -> None:
-    """Run the selection and add the outcomes to `done`; calls `seen` with each finished scenario."""
-    start = time.perf_counter() - done.seconds
-    if jobs == 1:
-        for name, outcomes in outcomes_of(selection):
-            done.outcomes.extend(outcomes)
-            seen(name, outcomes)
-    else:
-        import multiprocessing
+    """Run the selection and add the outcomes to `done`; calls `seen` with each finished scenario.
 
-        modules = tuple({type(backend).__module__ for backend in selection.backends})
-        with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-            pieces = [pool.submit(_piece, piece, modules) for piece in selection.pieces(16)]
-            for piece in as_completed(pieces):
-                for name, outcomes in piece.result():
-                    done.outcomes.extend(outcomes)
-                    seen(name, outcomes)
+    With several jobs, or with a limit, in seconds for each scenario, other processes run the scenarios.
+    """
+    start = time.perf_counter() - done.seconds
+    here = jobs == 1 and limit is None
+    for name, outcomes in outcomes_of(selection) if here else _in_processes(selection, jobs, limit):
+        done.outcomes.extend(outcomes)
+        seen(name, outcomes)
     backends = {backend: n for n, backend in enumerate(done.backends)}
     names = {name: n for n, name in enumerate(selection.scenarios)}
     done.outcomes.sort(key=lambda outcome: (backends[outcome.backend], names.get(outcome.scenario, len(names))))
@@ -237,7 +241,13 @@ def _rich(module: str) -> Any:
 
 
 def show(
-    selection: Selection, done: Run | None = None, *, jobs: int = 1, console: Any = None, save: Save = lambda outcomes: None
+    selection: Selection,
+    done: Run | None = None,
+    *,
+    jobs: int = 1,
+    limit: float | None = None,
+    console: Any = None,
+    save: Save = lambda outcomes: None,
 ) -> Run:
     """Run the selection with a live table, a progress bar and immediate failures; without rich, as plain text.
 
@@ -245,7 +255,7 @@ def show(
     """
     done = done or begun(selection)
     if console is None and not has_rich():
-        return _show_plainly(selection, done, jobs, save)
+        return _show_plainly(selection, done, jobs, limit, save)
     console = console or _rich("console").Console()
     progress_module, live = _rich("progress"), _rich("live")
     text = _rich("text").Text
@@ -278,7 +288,7 @@ def show(
             display.update(drawn())
 
         tell(_failures(done.outcomes))
-        run(selection, done, jobs=jobs, seen=seen)
+        run(selection, done, jobs=jobs, limit=limit, seen=seen)
         progress.update(task, description="")
         display.update(drawn())
     tell(_known_failures(done))
@@ -287,7 +297,7 @@ def show(
     return done
 
 
-def _show_plainly(selection: Selection, done: Run, jobs: int, save: Save) -> Run:
+def _show_plainly(selection: Selection, done: Run, jobs: int, limit: float | None, save: Save) -> Run:
     """Plain lines: the progress, twenty times, and each failure; then the table."""
     total = sum(len(selection.names(backend)) for backend in selection.backends)
     start, count = time.perf_counter(), 0
@@ -305,7 +315,7 @@ def _show_plainly(selection: Selection, done: Run, jobs: int, save: Save) -> Run
             print(f"{status} {where}\n      {detail}", flush=True)
 
     tell(_failures(done.outcomes))
-    run(selection, done, jobs=jobs, seen=seen)
+    run(selection, done, jobs=jobs, limit=limit, seen=seen)
     rows = [("backend", *_COLUMNS)]
     rows += [(backend, *_cells(done.counts(backend))) for backend in done.backends]
     widths = [max(map(len, column)) for column in zip(*rows)]

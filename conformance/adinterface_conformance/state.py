@@ -91,6 +91,7 @@ def _of_a_call(variable: contextvars.ContextVar[Any]) -> bool:
 
 
 _PLAIN = (int, bool, float, str, type(None))
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 
 def pair_of(backend: AutoBackend) -> tuple[AutoBackend, AutoBackend]:
@@ -153,11 +154,11 @@ def _processors() -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Something that compares: the bytes of an array, the text of anything else."""
+    """Something that compares: the bytes of an array, the text of anything else, without the addresses of objects."""
     try:
-        return np.asarray(value).tobytes() if hasattr(value, "shape") else repr(value)
+        return np.asarray(value).tobytes() if hasattr(value, "shape") else _ADDRESS.sub("0x", repr(value))
     except Exception:  # an array on a device
-        return repr(value)
+        return _ADDRESS.sub("0x", repr(value))
 
 
 #: What a module brings along when it is imported: not there before is no change.

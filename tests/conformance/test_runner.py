@@ -205,6 +205,36 @@ def test_several_processes_give_what_one_gives():
     ]
 
 
+CRASHING = """
+import os, time
+from adinterface import gradient
+from adinterface_conformance.scenario import Scenario
+
+SCENARIOS = (
+    Scenario("ends/process", gradient, lambda x: os._exit(3), (2.0,), expected=(3.0,)),
+    Scenario("ends/never", gradient, lambda x: time.sleep(60) or x, (2.0,), expected=(1.0,)),
+    Scenario("ends/well", gradient, lambda x: 3 * x, (2.0,), expected=(3.0,)),
+)
+"""
+
+
+def test_a_crash_and_a_scenario_without_end_cost_their_own_scenario_alone(tmp_path, monkeypatch):
+    (tmp_path / "crashing_catalogue.py").write_text(CRASHING)
+    monkeypatch.syspath_prepend(tmp_path)
+    plan = Selection((FINITE,), ("ends/process", "ends/never", "ends/well"), ("runs",), catalogue="crashing_catalogue")
+    found = run(plan, limit=15.0)
+    assert [(outcome.scenario, outcome.status, outcome.message) for outcome in found.outcomes] == [
+        ("ends/process", "failed", "the process ended with exit code 3, without a Python error"),
+        ("ends/never", "failed", "took longer than 15 s, and was ended"),
+        ("ends/well", "passed", ""),
+    ]
+
+
+def test_an_error_of_the_kit_in_another_process_is_raised_here():
+    with pytest.raises(KeyError, match="no/such"):
+        run(Selection((FINITE,), ("no/such",)), limit=60.0)
+
+
 @pytest.fixture
 def without_rich(monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "rich"]:

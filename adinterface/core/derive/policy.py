@@ -18,7 +18,7 @@ def in_forward(backend: Backend, *, once: bool = False) -> bool:
 
     once: for a linear map, which evaluates f once: an engine without one transposes its pullback, if that can be transposed.
     """
-    if not gives(backend, "pushforward"):
+    if not gives(backend, "pushforward") and not (once and gives(backend, "linearize")):
         return False
     if backend.mode is not None and gives(backend, "pullback"):
         return backend.mode == "forward"
@@ -46,5 +46,6 @@ def by_symmetry(backend: Backend, *, once: bool = False) -> bool:
 def directions(backend: Backend) -> tuple[bool, bool]:
     """Whether pushforwards, and whether pullbacks, take a few evaluations each, rather than one for each number."""
     pulls = in_reverse(backend)
-    pushes = backend.mode != "reverse" and (gives(backend, "pushforward") or backend.transposes)
+    own = gives(backend, "pushforward") or gives(backend, "linearize")
+    pushes = backend.mode != "reverse" and (own or backend.transposes)
     return pushes or not pulls, pulls

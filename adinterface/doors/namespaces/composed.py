@@ -8,12 +8,13 @@ import operator
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
 
 from ...core.contract.backend import Aux, Backend, gives
+from ...core.contract.errors import BackendError
 from ...core.contract.library import NUMPY, Library
 from .compositions import COMPOSITIONS, EighResult, QRResult, SlogdetResult, SVDResult
 from .slopes import SLOPES
@@ -84,6 +85,8 @@ class ComposedNamespace:
     nan: float = math.nan
     pi: float = math.pi
     newaxis: None = None
+    #: The seconds after which the check of a function is given up.
+    limit: float = 60.0
 
     def __init__(
         self,
@@ -97,6 +100,8 @@ class ComposedNamespace:
         self._library, self._module, self._own, self._backend = library, module, dict(own or {}), backend
         self._custom = custom
         self._chosen: dict[str, Any] = {}
+        #: The functions that are being checked, one because of another.
+        self._choosing: dict[str, None] = {}
         self._lock = threading.Lock()
         #: The thread that checks a function.
         self._checker: int | None = None
@@ -116,15 +121,30 @@ class ComposedNamespace:
             return chosen
         if self._checker == threading.get_ident():  # a function that is being checked calls this one
             return self._choose(name)
-        with self._lock, ThreadPoolExecutor(1, initializer=self._begin_checks) as thread:
-            # A new thread has no trace of the engine, and no graph that is being compiled.
-            try:
-                return self._chosen.get(name) or thread.submit(self._choose, name).result()
-            finally:
-                self._checker = None
+        with self._lock:
+            return self._chosen.get(name) or self._chosen_in_a_thread(name)
 
-    def _begin_checks(self) -> None:
-        self._checker = threading.get_ident()
+    def _chosen_in_a_thread(self, name: str) -> Any:
+        """A new thread has no trace of the engine, and no graph that is being compiled."""
+        found: Future[Any] = Future()
+
+        def choose() -> None:
+            self._checker = threading.get_ident()
+            try:
+                found.set_result(self._choose(name))
+            except BaseException as error:
+                found.set_exception(error)
+
+        threading.Thread(target=choose, daemon=True).start()
+        try:
+            return found.result(self.limit)
+        except TimeoutError:
+            raise BackendError(
+                f"The check of {name} took longer than {self.limit:g} s. Does the engine lock its backward pass, from which "
+                f"{name} was asked for? Then ask for it before: getattr(namespace, {name!r}) when the engine is imported."
+            ) from None
+        finally:
+            self._checker = None
 
     def _candidates(self, name: str) -> list[tuple[str, Any]]:
         candidates: list[tuple[str, Any]] = []
@@ -185,6 +205,7 @@ class ComposedNamespace:
             self._chosen[name] = candidates[0][1]
             return candidates[0][1]
         findings: list[str] = []
+        self._choosing[name] = None
         best, passed = None, 0
         for label, candidate in candidates:
             self._chosen[name] = candidate  # for uses in which the function is called through another one
@@ -193,10 +214,11 @@ class ComposedNamespace:
                 best, passed = candidate, count
             if not wrong and count == len(_uses(name)):
                 break
+        del self._choosing[name]
         self.findings[name] = findings
         if best is None:
             self._chosen.pop(name, None)
-            seen = "; ".join(findings[:3]) or "neither its module nor the compositions have one"
+            seen = "; ".join([*dict.fromkeys(findings)][:3]) or "neither its module nor the compositions have one"
             raise AttributeError(f"The namespace of {self._library.name} has no {name} that is right: {seen}.")
         self._chosen[name] = best
         return best
@@ -209,13 +231,16 @@ class ComposedNamespace:
             for use in _uses(name):
                 try:
                     difference = self._difference(use)
+                except RecursionError:
+                    needed = " and ".join(self._choosing)
+                    findings.append(f"{label}: {needed} are composed of each other; give the namespace one of them")
                 except Exception as error:  # the engine refuses this way of calling, and its user will see the error
-                    findings.append(f"{label}: {type(error).__name__}: {str(error).partition(chr(10))[0][:120]}")
-                    continue
-                if difference:
-                    findings.append(f"{label}: {difference}")
-                    return count, True
-                count += 1
+                    findings.append(f"{label}: {type(error).__name__}: {str(error).partition(chr(10))[0][:200]}")
+                else:
+                    if difference:
+                        findings.append(f"{label}: {difference}")
+                        return count, True
+                    count += 1
         return count, False
 
     def _difference(self, use: Use) -> str:

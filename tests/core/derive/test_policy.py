@@ -1,11 +1,13 @@
 """Which way a derivative goes, as a table over what an engine gives and the mode."""
 
+import numpy as np
 import pytest
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
-from adinterface.core.contract.backend import Backend
+from adinterface.core.contract.backend import Aux, Backend, Linearized
 from adinterface.core.contract.registry import find
 from adinterface.core.derive import policy
+from adinterface.core.derive.primitives import pushforward
 
 # For each backend: pullbacks, pushforwards, maps that evaluate f once, products of a Hessian, such maps, cheap directions.
 TABLE = [
@@ -64,3 +66,19 @@ def test_an_engine_of_pullbacks_alone():
     assert policy.by_columns(backend, 1, 100)
     assert policy.in_one_batch(backend, 8)
     assert not policy.in_one_batch(backend, 9)
+
+
+class LinearMaps(Pullbacks):
+    """An engine with a linear map after one evaluation, and no pushforward."""
+
+    def linearize(self, function, leaves):
+        outputs, aux = function(*leaves)
+        return Linearized(outputs, aux, lambda tangents: (3.0 * tangents[0],))
+
+
+def test_a_linear_map_serves_pushforwards_too():
+    backend = LinearMaps(AutoTorch())
+    assert (policy.in_forward(backend), policy.in_forward(backend, once=True)) == (False, True)
+    assert policy.directions(backend) == (True, True)
+    x = np.ones(2)
+    assert pushforward(backend, lambda x: ((3.0 * x,), Aux()), (x,), (x,)).tangents[0].tolist() == [3.0, 3.0]

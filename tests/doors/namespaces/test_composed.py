@@ -1,5 +1,6 @@
 """`ComposedNamespace`: functions composed of few, and functions that are wrong, which it finds at their first use."""
 
+import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from adinterface import AutoAutograd, AutoTorch, array_namespace
+from adinterface import AutoAutograd, AutoTorch, BackendError, array_namespace
 from adinterface.core.contract.library import NUMPY
 from adinterface.core.contract.registry import find
 from adinterface.doors.namespaces import ComposedNamespace
@@ -93,11 +94,39 @@ def test_a_function_that_is_nowhere_right_names_what_was_seen():
     assert not hasattr(namespace, "nothing")
 
 
+def test_functions_that_are_composed_of_each_other_are_named():
+    few = module()
+    few.linalg = SimpleNamespace(cholesky=np.linalg.cholesky)
+    own = {"real": np.real, "imag": np.imag, "conj": np.conj, "astype": lambda x, dtype: np.asarray(x).astype(dtype)}
+    expected = "linalg.inv and linalg.solve are composed of each other; give the namespace one of them"
+    with pytest.raises(AttributeError, match=expected):
+        ComposedNamespace(NUMPY, few, own).linalg.inv  # noqa: B018 - the first use
+
+
 def test_one_namespace_serves_several_threads():
     namespace = ComposedNamespace(NUMPY, module())
     with ThreadPoolExecutor(8) as threads:
         results = list(threads.map(lambda n: float(namespace.var(np.arange(4.0), correction=1)), range(32)))
     assert results == [np.var(np.arange(4.0), ddof=1)] * 32
+
+
+def test_a_check_without_end_is_an_error():
+    """As of an engine that locks its backward pass, from which a function is asked for."""
+    locked = threading.Lock()
+
+    def sin(x):
+        with locked:
+            return np.sin(x)
+
+    namespace = ComposedNamespace(NUMPY, module(), {"sin": sin})
+    namespace.limit = 0.2
+    with (
+        locked,
+        pytest.raises(BackendError, match=r"The check of sin took longer than 0.2 s. .* Then ask for it before"),
+    ):
+        namespace.sin  # noqa: B018 - the first use
+    namespace.limit = 60.0
+    assert namespace.sin(np.zeros(1)) == 0.0
 
 
 def test_dtypes_are_those_of_the_module():

@@ -1,0 +1,93 @@
+"""Processes that run scenarios for the runner. One that crashes, or takes too long, costs its own scenario alone."""
+
+from __future__ import annotations
+
+import multiprocessing
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class EndedError(Exception):
+    """The process of a piece of work ended, or was ended, before it had a result."""
+
+
+def results_of(
+    pieces: Sequence[T], work: Callable[[T], R], jobs: int, limit: float | None
+) -> Iterator[tuple[T, R | EndedError | BaseException]]:
+    """Each piece with its result, or with the error that it raised, as they come.
+
+    work: a function that can be pickled. jobs: how many processes. limit: the seconds after which a piece is given up.
+    """
+    waiting: queue.SimpleQueue[T] = queue.SimpleQueue()
+    for piece in pieces:
+        waiting.put(piece)
+    finished: queue.SimpleQueue[tuple[T, Any]] = queue.SimpleQueue()
+    threads = [
+        threading.Thread(target=_serve, args=(waiting, finished, work, limit), daemon=True)
+        for _ in range(min(jobs, len(pieces)))
+    ]
+    for thread in threads:
+        thread.start()
+    for _ in pieces:
+        yield finished.get()
+    for thread in threads:
+        thread.join()
+
+
+def _serve(
+    waiting: queue.SimpleQueue[T], finished: queue.SimpleQueue[Any], work: Callable[[T], R], limit: float | None
+) -> None:
+    """Hand pieces to a process, one after the other, and start another process where it ends."""
+    process: _Process | None = None
+    while True:
+        try:
+            piece = waiting.get_nowait()
+        except queue.Empty:
+            break
+        process = process or _Process(work)
+        result = process.result(piece, limit)
+        finished.put((piece, result))
+        if isinstance(result, EndedError):
+            process = None
+    if process is not None:
+        process.end()
+
+
+class _Process:
+    def __init__(self, work: Callable[[Any], Any]):
+        context = multiprocessing.get_context("spawn")
+        self._here, there = context.Pipe()
+        self._process = context.Process(target=_run, args=(there, work), daemon=True)
+        self._process.start()
+        there.close()
+
+    def result(self, piece: Any, limit: float | None) -> Any:
+        try:
+            self._here.send(piece)
+            if self._here.poll(limit):
+                return self._here.recv()
+            self.end()
+            return EndedError(f"took longer than {limit:g} s, and was ended")
+        except (EOFError, OSError):
+            self._process.join()
+            return EndedError(f"the process ended with exit code {self._process.exitcode}, without a Python error")
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.join()
+
+
+def _run(there: Connection, work: Callable[[Any], Any]) -> None:
+    while True:
+        piece = there.recv()
+        try:
+            result = work(piece)
+        except Exception as error:  # raised again in the process of the runner
+            result = error
+        there.send(result)

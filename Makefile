@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint docs check sweeps coverage benchmark versions doors openmdao strangers clean
+.PHONY: help demo test lint docs check sweeps coverage benchmark versions doors openmdao engines clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,7 +31,7 @@ test: $(VENV)/.test-ready ## everything: lint, docs, tests
 	@$(MAKE) --no-print-directory docs & docs=$$!; $(MAKE) --no-print-directory lint; lint=$$?; wait $$docs && exit $$lint
 	@$(MAKE) --no-print-directory check
 
-lint: $(VENV)/.test-ready ## ruff, mypy and the floors of the house (import-linter)
+lint: $(VENV)/.test-ready ## ruff, mypy and the layers of the package (import-linter)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy $(SOURCES)
@@ -68,7 +68,7 @@ openmdao: $(VENV)-doors/.ready ## the compute methods of OpenMDAO and Dymos, thr
 	@$(VENV)-doors/bin/python -m adinterface_studies openmdao
 
 clean: ## remove the environment and whatever was built
-	rm -rf $(VENV) $(VENV)-doors $(VENV)-strangers .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-doors $(VENV)-engines .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.torch-ready: $(CONSTRAINTS)
@@ -89,9 +89,9 @@ $(VENV)/.test-ready: $(VENV)/.demo-ready
 	@touch $@
 
 # TensorFlow would more than double the size of $(VENV), and its tests switch its NumPy operators on for their process.
-strangers: $(VENV)-strangers/.ready ## engines of other packages: TensorFlow, which compiles, and MLX, which does not
-	@TF_CPP_MIN_LOG_LEVEL=3 $(VENV)-strangers/bin/python -m pytest -q tests/strangers/test_tensorflow.py
-	@$(VENV)-strangers/bin/python -m pytest -q tests/strangers/test_mlx.py
+engines: $(VENV)-engines/.ready ## engines of other packages: TensorFlow, which compiles, and MLX, which does not
+	@TF_CPP_MIN_LOG_LEVEL=3 $(VENV)-engines/bin/python -m pytest -q tests/engines/test_tensorflow.py
+	@$(VENV)-engines/bin/python -m pytest -q tests/engines/test_mlx.py
 
 # What $(VENV) has is found through a path file: torch and JAX are not installed twice.
 $(VENV)-doors/.ready: $(VENV)/.test-ready pyproject.toml constraints-doors.txt
@@ -101,10 +101,10 @@ $(VENV)-doors/.ready: $(VENV)/.test-ready pyproject.toml constraints-doors.txt
 	@$(VENV)-doors/bin/python -m pip install -qq --disable-pip-version-check -c constraints-doors.txt -e '.[doors]'
 	@touch $@
 
-$(VENV)-strangers/.ready: $(VENV)/.test-ready constraints-strangers.txt
-	@$(BIN)/python -m venv $(VENV)-strangers
+$(VENV)-engines/.ready: $(VENV)/.test-ready constraints-engines.txt
+	@$(BIN)/python -m venv $(VENV)-engines
 	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
-		> $$($(VENV)-strangers/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/below.pth
-	@$(VENV)-strangers/bin/python -m pip install -qq --disable-pip-version-check -c constraints-strangers.txt \
-		hatchling ./tests/strangers/tensorflow_engine ./tests/strangers/mlx_engine
+		> $$($(VENV)-engines/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/below.pth
+	@$(VENV)-engines/bin/python -m pip install -qq --disable-pip-version-check -c constraints-engines.txt \
+		hatchling ./tests/engines/tensorflow_engine ./tests/engines/mlx_engine
 	@touch $@

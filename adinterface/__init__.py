@@ -107,7 +107,7 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    """What is for users, and nothing of the house. A star import leaves out two modules with the names of others."""
+    """What is for users, and nothing internal. A star import leaves out two modules with the names of others."""
     return [*__all__, "doors", "scipy"]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 
 import adinterface
 from adinterface import fit, loops, rules, sparse, tools, tree  # noqa: F401
@@ -21,13 +22,14 @@ author = "The adinterface authors"
 project_copyright = author
 release = version = adinterface.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
-exclude_patterns = ["_build", "demo"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode"]
+exclude_patterns = ["_build", "demo", "tables/versions.md", "tables/performance.md"]
 nitpicky = False
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
+autosummary_generate = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
@@ -120,9 +122,9 @@ def _write_llms(app: Any, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
     text = [f"# {project}", "", f"> {SUMMARY}", ""]
-    for part in app.env.toctree_includes["index"]:
-        text += [f"## {app.env.titles[part].astext()}", ""]
-        for page in app.env.toctree_includes.get(part, []):
+    for part in app.env.get_doctree("index").findall(addnodes.toctree):
+        text += [f"## {part['caption']}", ""]
+        for _, page in part["entries"]:
             title = app.env.titles[page].astext()
             text.append(f"- [{title}](_sources/{page}.md.txt): {_first_sentence(app, page)}")
         text.append("")

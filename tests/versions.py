@@ -1,7 +1,7 @@
 """`make versions`: the core tests and the conformance table in fresh environments, at both ends of what is declared.
 
 The lowest versions (constraints-lowest.txt) on the oldest Python that is here, the newest that the package index offers on
-the newest one. What was found becomes a row of docs/versions_table.md, what the newest environment holds is written to
+the newest one. What was found becomes a row of docs/tables/versions.md, what the newest environment holds is written to
 constraints-newest.txt.
 Needs nothing but Python and pip; each environment takes some gigabytes while it is tested, and is removed afterwards unless
 `--keep` says where it shall stay.
@@ -25,7 +25,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parent.parent
-TABLE = ROOT / "docs" / "versions_table.md"
+TABLE = ROOT / "docs" / "tables" / "versions.md"
 LOWEST, PINNED, NEWEST = (ROOT / f"constraints{end}.txt" for end in ("-lowest", "", "-newest"))
 ENDS = ("lowest", "newest")
 #: The columns of the table, as distributions.

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import UninitializedParameter
 
-from adinterface.core.contract import camps
+from adinterface.core.contract import other_packages
 from adinterface.core.contract.errors import ConversionError
 from adinterface.core.contract.nodes import NodeType
 from adinterface.core.contract.structures import Constant
@@ -246,7 +246,7 @@ def refuse_wrappers(module: nn.Module) -> None:
                 f"{kind.__name__}: a ScriptModule inside another module cannot be rebuilt around gradients. Script the whole, "
                 f"or put the module it was made from in its place; torch.compile it inside f if you need the speed."
             )
-        if (advice := camps.advice(inner)) is not None:
+        if (advice := other_packages.advice(inner)) is not None:
             raise ConversionError(f"{kind.__name__} cannot be rebuilt around gradients. {advice}")
         wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
         if isinstance(inner, nn.parallel.DistributedDataParallel):

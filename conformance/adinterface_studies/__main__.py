@@ -29,7 +29,8 @@ STUDIES = {
     "ipopt": ("ipopt", "constrained problems under pounce, beside callbacks by hand and beside its own functions for JAX"),
     "signatures": ("signatures", "write the overloads of the operators"),
     "judge": ("judge.command", "right derivatives that `check_gradient` fails, planted faults that it misses"),
-    "house": ("house", "draw the rooms of the package and what each imports"),
+    "tables": ("tables", "write the generated tables of the documentation into docs/tables"),
+    "architecture": ("architecture", "draw the folders of the package and what each imports"),
 }
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.benchmark import backends, yardsticks
+from adinterface_conformance.benchmark import backends, engine_code
 from adinterface_conformance.benchmark.cells import CELLS, chosen
 from adinterface_conformance.benchmark.timing import Calls
 
@@ -81,7 +81,7 @@ def test_what_is_not_feasible_is_left_out(tmp_path):
 
 def test_results_that_are_not_there_yet_are_waited_for(monkeypatch):
     waited = []
-    monkeypatch.setattr(yardsticks.find("jax"), "wait", lambda result: waited.append(result) or result)
+    monkeypatch.setattr(engine_code.find("jax"), "wait", lambda result: waited.append(result) or result)
     for leaf, times in (("native", 2), ("ndarray", 0)):
         calls = Calls(replace(ARRAY, leaf=leaf), AutoJax(), "gradient", 10, "one-shot")
         calls.ours()()

@@ -23,7 +23,7 @@ from adinterface.core.contract.errors import BackendError
 
 pytest_plugins = "pytester"
 DOWNSTREAM = Path(__file__).parent / "downstream" / "lighthouse"
-STRANGER = Path(__file__).parents[1] / "strangers" / "small_engines"
+STRANGER = Path(__file__).parents[1] / "engines" / "small_engines"
 QUICK = "--adinterface-backends=AutoAutograd,AutoFiniteDifferences"
 
 

@@ -31,10 +31,12 @@ import pytest
 from adinterface_conformance import CHECKS
 from adinterface_conformance.__main__ import main as conformance
 from adinterface_conformance.outcome import known_failures
+from adinterface_studies import tables
 from adinterface_studies.__main__ import main as studies
 from adinterface_studies.differences.cutest import INSTALL
 from adinterface_studies.functions.exact import FUNCTIONS, GROUPS
 from adinterface_studies.scenarios import SCENARIOS
+from adinterface_studies.tables import TABLES
 
 import adinterface
 from adinterface.core import contract
@@ -220,15 +222,15 @@ def test_every_option_of_a_backend_is_described(auto: type) -> None:
 
 
 def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backends() -> None:
-    table = (DOCS / "conformance_table.md").read_text()
+    table = (DOCS / "tables" / "conformance.md").read_text()
     rows = re.findall(r"^\| `(\w[\w-]*)` \|", table, re.M)
     assert sorted(rows) == sorted([*CHECKS, *{scenario.family for scenario in SCENARIOS}])
     # Written before a scenario was added, the table would hold another number of them.
     counts = re.findall(r"\d+", table.partition("| `runs` |")[2].partition("\n")[0])
     assert counts == [str(len(SCENARIOS))] * len(BUILT_IN), (
-        "run python -m adinterface_studies conformance --markdown docs/conformance_table.md"
+        "run python -m adinterface_studies tables conformance"
     )
-    assert all(f"`{auto.__name__}()`" in table.splitlines()[0] for auto in BUILT_IN)
+    assert all(f"`{auto.__name__}()`" in table.partition("| check |")[2].partition("\n")[0] for auto in BUILT_IN)
     for auto in BUILT_IN:
         for known in known_failures(auto()):
             if any(fnmatchcase(scenario.name, known.scenario) for scenario in SCENARIOS):  # the functions have their own
@@ -236,7 +238,7 @@ def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backend
 
 
 def test_the_table_of_special_functions_has_every_one_and_nothing_wrong() -> None:
-    page = (DOCS / "special_table.md").read_text()
+    page = (DOCS / "tables" / "special.md").read_text()
     assert re.findall(r"^\| `(.*?)` \|", page, re.M) == [name for title in GROUPS for name in _group(title)]
     assert re.findall(r"^\*\*(.*)\*\*$", page, re.M) == list(GROUPS.values())
     assert "wrong" not in page
@@ -255,19 +257,61 @@ def _group(first: str) -> list[str]:
 
 def test_the_home_page_shows_the_demo_and_performance_the_benchmark() -> None:
     assert "](_static/demo.png)" in (DOCS / "index.md").read_text()
-    assert "```{include} performance_table.md\n```" in (DOCS / "performance.md").read_text()
+    assert "```{include} tables/performance.md\n```" in (DOCS / "performance.md").read_text()
+
+
+HOME = (DOCS / "index.md").read_text()
+#: What this documentation consists of: pages, tables that commands write, public names with their docstrings.
+WRITTEN = sorted(page.stem for page in PAGES if page.stem != "index")
+LINK = re.compile(r"^\| \[(.+)\]\((\S+)\.md\) \|", re.M)
+
+
+def _title(page: Path) -> str:
+    return page.read_text().partition("\n")[0].removeprefix("# ")
 
 
 def test_each_page_is_in_one_part_of_the_documentation() -> None:
-    parts = [DOCS / f"{part}.md" for part in ("tutorials", "guides", "reference", "explanation")]
-    listed = [line for part in parts for line in part.read_text().partition(":hidden:\n")[2].split() if line != "```"]
-    included = {name for page in DOCS.glob("*.md") for name in re.findall(r"include\} ([\w-]+)\.md", page.read_text())}
-    pages = {page.stem for page in DOCS.glob("*.md")} - included - {part.stem for part in parts} - {"index"}
-    assert sorted(listed) == sorted(pages - {name for name in pages if name.endswith("_table")})
+    listed = [line for part in HOME.split("```{toctree}")[1:] for line in part.partition("```")[0].split("\n\n")[1].split()]
+    assert sorted(listed) == sorted([*WRITTEN, "tables/index"])
+    assert [name for _, name in LINK.findall(HOME)] == listed
+
+
+def test_the_home_page_names_each_page_as_the_sidebar_does() -> None:
+    assert [(title, name) for title, name in LINK.findall(HOME) if title != _title(DOCS / f"{name}.md")] == []
+
+
+def test_there_are_few_pages() -> None:
+    assert len(PAGES) <= 36
+
+
+def test_each_table_is_written_by_a_command_and_listed() -> None:
+    written = {f"{name}.md" for name in TABLES} | {"index.md", "versions.md"}  # `make versions` writes the last
+    assert {file.name for file in (DOCS / "tables").iterdir()} == written
+    assert (DOCS / "tables" / "index.md").read_text() == tables.index()
+    for name, table in TABLES.items():
+        text = (DOCS / "tables" / f"{name}.md").read_text()
+        assert text == tables.page(table, text.removeprefix(tables.page(table, "").rstrip("\n")).lstrip("\n"))
+        _check_command(f"python -m adinterface_studies {table.command}")
+
+
+def test_each_table_is_linked_from_a_page() -> None:
+    text = "".join(page.read_text() for page in PAGES)
+    assert [name for name in TABLES if f"tables/{name}.md" not in text] == []
+
+
+def test_what_a_call_costs_is_the_same_on_each_page() -> None:
+    cost = "20 to 55 us on JAX, and 40 to 80 us on torch"
+    for page in (DOCS / "index.md", DOCS / "performance.md", DOCS.parent / "README.md"):
+        assert cost in " ".join(page.read_text().split()), page
 
 
 def test_api_page_is_complete() -> None:
-    listed = set(re.findall(r"^\.\. auto\w+:: (?:\w+\.)*(\w+)", (DOCS / "api.md").read_text(), re.M))
+    described = "".join(page.read_text() for page in (DOCS / "api").glob("*.md"))
+    listed = re.findall(r"^\.\. auto\w+:: (?:adinterface\.)?([\w.]+)", described, re.M)
+    index = re.findall(r"^   ~adinterface\.([\w.]+)$", (DOCS / "api.md").read_text(), re.M)
+    assert sorted(listed) == sorted(index)
+    assert len(set(listed)) == len(listed)
+    names = {name.rpartition(".")[2] for name in listed}
     modules = (
         adinterface,
         adinterface.rules,
@@ -278,8 +322,8 @@ def test_api_page_is_complete() -> None:
         contract,
     )
     public = {name for module in modules for name in module.__all__}
-    missing = public - listed - {"__version__", "tree", "rules", "loops", "sparse", "tools", "fit", "EXTENSION", "is_sparse"}
-    assert not missing, f"docs/api.md lacks {sorted(missing)}"
+    missing = public - names - {"__version__", "tree", "rules", "loops", "sparse", "tools", "fit", "EXTENSION", "is_sparse"}
+    assert not missing, f"docs/api lacks {sorted(missing)}"
 
 
 def _examples() -> list[doctest.DocTest]:

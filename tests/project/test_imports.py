@@ -17,8 +17,8 @@ CORE = ROOT / "adinterface"
 CONFORMANCE = ROOT / "conformance" / "adinterface_conformance"
 STUDIES = ROOT / "conformance" / "adinterface_studies"
 #: What users write with an engine alone, which the benchmark sets our calls beside: it has to use engines, without us.
-YARDSTICKS = CONFORMANCE / "benchmark" / "yardsticks"
-OF_STUDIES = STUDIES / "benchmark" / "yardsticks"
+YARDSTICKS = CONFORMANCE / "benchmark" / "engine_code"
+OF_STUDIES = STUDIES / "benchmark" / "engine_code"
 BACKENDS = {path.name: path for path in sorted((ROOT / "backends").iterdir()) if (path / "__init__.py").exists()}
 #: What each backend may import beside the standard library, NumPy, array-api-compat and the core.
 ENGINE_OF = {

@@ -192,7 +192,7 @@ def test_names_of_expressions():
 
 
 def test_the_documentation_has_every_row():
-    page = (Path(__file__).parents[2] / "docs" / "numpy_table.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "tables" / "numpy.md").read_text()
     rows = re.findall(r"^\| `(.*?)` \|(.*)$", page, re.M)
     names, listed = list(dict.fromkeys(use.name for use in NUMPY_CODE)), [row[0].replace("\\|", "|") for row in rows]
     assert [name for name in listed if name in names] == names

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 import torch
-from adinterface_conformance.benchmark import backends, yardsticks
+from adinterface_conformance.benchmark import backends, engine_code
 from adinterface_conformance.benchmark.cells import CELLS
 from adinterface_conformance.benchmark.timing import Calls, measure
 from adinterface_studies.__main__ import main as studies
@@ -95,7 +95,7 @@ def test_loops_are_measured_beside_those_written_by_hand(capsys):
 @pytest.mark.parametrize("auto", [AutoJax(), AutoTorch(), AutoAutograd()], ids=str)
 @pytest.mark.parametrize("program", [row[2] for row in LOOPS], ids=[row[0] for row in LOOPS])
 def test_the_loops_are_those_of_the_yardstick(program, auto):
-    yardstick = yardsticks.find(auto.name)
+    yardstick = engine_code.find(auto.name)
     ours = program(40, yardstick.namespace, adinterface.loops.scan)
     theirs = yardstick.transform(
         "ndarray", "gradient", program(40, yardstick.namespace, by_hand(auto.name, yardstick.namespace)).scalar, True
@@ -113,10 +113,10 @@ def test_the_memory_of_loops_is_measured(capsys):
 
 
 def test_the_table_of_the_performance_page_is_what_was_printed(capsys):
-    docs = Path(__file__).parents[2] / "docs"
-    assert studies(["benchmark", "--summary", str(docs / "benchmark.txt")]) == 0
+    tables = Path(__file__).parents[2] / "docs" / "tables"
+    assert studies(["benchmark", "--summary", str(tables / "benchmark.md")]) == 0
     printed = capsys.readouterr().out
-    assert printed == (docs / "performance_table.md").read_text(encoding="utf-8")
+    assert printed == (tables / "performance.md").read_text(encoding="utf-8")
     for row in printed.splitlines()[2:]:
         assert any(character.isdigit() for character in row.partition("|")[2].partition("|")[2]), row  # no row without a figure
 
@@ -257,10 +257,10 @@ def test_engines_without_models_or_a_yardstick(monkeypatch):
     assert models(AutoAutograd()) == models(AutoFiniteDifferences()) == []
     for name in ENGINES:
         for leaf in LEAVES[:3]:
-            assert yardsticks.find(name).transform(leaf, "linearize", np.sin, True) is None
+            assert engine_code.find(name).transform(leaf, "linearize", np.sin, True) is None
     for cell in (*models(AutoTorch()), *models(AutoJax())):
         assert cell.by_hand("linearize", np.sin, True) is None
-    assert yardsticks.find("nobody") is None
+    assert engine_code.find("nobody") is None
     monkeypatch.setattr(AutoAutograd, "name", "nobody")
     monkeypatch.setattr(registry, "find", lambda auto: pytest.fail("not needed"))
     assert models(AutoAutograd()) == []

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..contract import camps
+from ..contract import other_packages
 from ..contract.auto import AutoBackend
 from ..contract.backend import Accuracy
 from ..contract.errors import DisconnectedWarning, PrecisionWarning, an, levels_to_the_user
@@ -44,7 +44,7 @@ def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]
 
 def _place(path: str, slot: Slot, value: Any) -> Place:
     if slot.library is None:
-        made = camps.plain(value)
+        made = other_packages.plain(value)
         return Place(path, _short(value), slot.reason if made is None else f"{slot.reason}; pass {made}")
     note = "integers inside a tree have no gradient" if kind(slot.dtype) == "integer" else "a bool has no gradient"
     return Place(path, describe(value), note, slot if slot.differentiated else None)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import CoroutineType, FunctionType, GeneratorType
 from typing import Any
 
-from ..contract import camps
+from ..contract import other_packages
 from ..contract.auto import AutoBackend
 from ..contract.errors import OutputError, an
 from ..tree import Node
@@ -46,9 +46,9 @@ def notes_on_call(plan: Plan, error: Exception, carried: Sequence[Any]) -> Itera
     if given and "positional argument" in message:
         yield "f and the backend are given once: a prepared call takes the arguments of f alone, fast(x)."
     for value in carried:
-        if camps.plain(value) is not None:
+        if other_packages.plain(value) is not None:
             name = an(type(value).__name__)
-            yield f"f got {name} x, which does not mix with an engine's arrays. {camps.advice(value)}"
+            yield f"f got {name} x, which does not mix with an engine's arrays. {other_packages.advice(value)}"
 
 
 def _of_containers(plan: Plan, message: str) -> Iterator[str]:
@@ -83,7 +83,7 @@ def remedy_of_value(value: Any) -> str | None:
         return "Return the number, not its text."
     if isinstance(value, FunctionType):
         return "Return its value: call it in f."
-    made = camps.plain(value)
+    made = other_packages.plain(value)
     return None if made is None else f"Return {made}."
 
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 import numpy as np
 
 from .ambient import now
-from .camps import advice
+from .other_packages import advice
 from .errors import ConversionError, NotDifferentiableError, PrecisionError, an
 from .loops import Loops
 from .rules import Arrays, FlatRule

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from ..contract import camps, registry
+from ..contract import other_packages, registry
 from ..contract.errors import NotDifferentiableError, an
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import NodeType
@@ -229,7 +229,7 @@ def _or_dataclass(cls: type) -> str:
 
 
 def _advice(value: object) -> str | None:
-    return next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None) or camps.advice(
+    return next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None) or other_packages.advice(
         value
     )
 

@@ -10,9 +10,9 @@ from adinterface import AutoBackend
 from adinterface.core.contract import registry
 from adinterface.core.contract.backend import gives
 
-from . import yardsticks
+from . import engine_code
 from .problems import Problem, dict_of_six, layers, list_of_leaves, many_leaves, mlp, one_array, steps
-from .yardsticks import Leaf
+from .engine_code import Leaf
 
 Way = Literal["one-shot", "prepared"]
 WAYS: tuple[Way, ...] = ("one-shot", "prepared")
@@ -84,7 +84,7 @@ OTHER_LEAVES = (
 
 def chosen(auto: AutoBackend, leaf: Leaf | None = None, cells: Sequence[Cell] = (*CELLS, *OTHER_LEAVES)) -> list[Cell]:
     """The cells of a kind of leaf, all by default, if the engine has its own arrays for them."""
-    yardstick = yardsticks.find(auto.name)
+    yardstick = engine_code.find(auto.name)
     native = yardstick is not None and yardstick.native is not None
     return [cell for cell in cells if leaf in (None, cell.leaf) and (cell.leaf != "native" or native)]
 

@@ -13,10 +13,10 @@ import numpy as np
 import adinterface
 from adinterface import AutoBackend, Constant
 
-from . import yardsticks
+from . import engine_code
 from .cells import Cell, Way
 from .problems import VECTOR, Problem
-from .yardsticks import Leaf
+from .engine_code import Leaf
 
 #: A run repeats short calls until it takes about so many seconds.
 RUN = 1e-3
@@ -58,7 +58,7 @@ class Calls:
 
     def __init__(self, cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way):
         self.cell, self.auto, self.operator, self.way = cell, replace(auto, **dict(cell.options)), operator, way
-        self.yardstick = yardstick = yardsticks.find(auto.name)
+        self.yardstick = yardstick = engine_code.find(auto.name)
         self.problem: Problem = cell.build(size, np if yardstick is None else yardstick.namespace)
         if cell.leaf == "native" and yardstick is not None and yardstick.native is not None:
             self.problem = self.problem.made_of(yardstick.native)

@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from adinterface_conformance.benchmark import yardsticks
+from adinterface_conformance.benchmark import engine_code
 from adinterface_conformance.benchmark.cells import CELLS, OPERATORS, OTHER_LEAVES, Cell
 from adinterface_conformance.benchmark.cells import chosen as of_leaf
 from adinterface_conformance.benchmark.problems import Problem
-from adinterface_conformance.benchmark.yardsticks import LEAVES as OF_JUDGE
-from adinterface_conformance.benchmark.yardsticks import Leaf
+from adinterface_conformance.benchmark.engine_code import LEAVES as OF_JUDGE
+from adinterface_conformance.benchmark.engine_code import Leaf
 from adinterface_conformance.case import Case
 from adinterface_conformance.scenario import Scenario
 
@@ -28,7 +28,7 @@ from .loops import Scan, chain, kalman_filter, recurrent_network, runge_kutta
 from .loops import by_hand as hand_written
 from .numbers import cell as array_and_number
 from .objectives import bundle_adjustment, gaussian_mixture, hand_tracking, k_means, lstm, ode
-from .yardsticks import Model
+from .engine_code import Model
 
 LEAVES: tuple[Leaf, ...] = (*OF_JUDGE, "number", "module")
 
@@ -67,7 +67,7 @@ LOOPS: tuple[tuple[str, int, Callable[[int, Any, Scan], Problem]], ...] = (
 
 def loops(auto: AutoBackend) -> list[Cell]:
     """Loops written with `scan`, compared with those that are written by hand for the engine."""
-    yardstick = yardsticks.find(auto.name)
+    yardstick = engine_code.find(auto.name)
     if yardstick is None:
         return []
     scan = hand_written(auto.name, yardstick.namespace)
@@ -91,7 +91,7 @@ CHECKPOINTS = tuple(
 
 def models(auto: AutoBackend) -> list[Cell]:
     """Cells of the engine's own kinds of model."""
-    module = f"{__package__}.yardsticks.{auto.name}_models"
+    module = f"{__package__}.engine_code.{auto.name}_models"
     if importlib.util.find_spec(module) is None:
         return []
     return [_of_model(model) for model in importlib.import_module(module).models()]

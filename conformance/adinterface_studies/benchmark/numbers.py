@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from adinterface_conformance.benchmark import yardsticks
+from adinterface_conformance.benchmark import engine_code
 from adinterface_conformance.benchmark.cells import Cell
 from adinterface_conformance.benchmark.problems import Problem
 
@@ -68,7 +68,7 @@ def _torch(operator: str, f: Function, prepared: bool) -> Function | None:
 
 def _differences(operator: str, f: Function, prepared: bool) -> Function | None:
     """The stencil for arrays, with a 0-d array for the number."""
-    yardstick = yardsticks.find("finite_differences")
+    yardstick = engine_code.find("finite_differences")
     assert yardstick is not None
     of_arrays = yardstick.transform("ndarray", "gradient", lambda x: f({**x, "number": x["number"].item()}), prepared)
     assert of_arrays is not None

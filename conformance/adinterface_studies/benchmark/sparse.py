@@ -144,7 +144,7 @@ def measure(
 def peer_of(auto: AutoBackend) -> ModuleType | None:
     """What the engine's users have for the same, if it is installed."""
     try:
-        return importlib.import_module(f".yardsticks.{auto.name}_sparse", __package__)
+        return importlib.import_module(f".engine_code.{auto.name}_sparse", __package__)
     except ImportError:
         return None
 

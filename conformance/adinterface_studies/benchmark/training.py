@@ -40,7 +40,7 @@ class Step(NamedTuple):
 def steps(backends: list[AutoBackend]) -> Iterator[Step]:
     """Those of the engines for which this package has a yardstick of training."""
     for auto in backends:
-        module = f"{__package__}.yardsticks.{auto.name}_training"
+        module = f"{__package__}.engine_code.{auto.name}_training"
         if importlib.util.find_spec(module) is not None:
             yield from importlib.import_module(module).steps(auto, Step)
 

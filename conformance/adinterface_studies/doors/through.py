@@ -1,6 +1,6 @@
 """A plugin of pytest that makes pymanopt's decorators ours: `python -m pytest -p adinterface_studies.doors.through`.
 
-TensorFlow is no engine of ours: `pymanopt.function.tensorflow` stays, unless the engine of `tests/strangers` is installed.
+TensorFlow is no engine of ours: `pymanopt.function.tensorflow` stays, unless the engine of `tests/engines` is installed.
 Where TensorFlow itself is not installed, an empty module takes its place, which most tests import for its seed alone; those
 that use it fail.
 """

@@ -11,7 +11,7 @@ from adinterface import AutoBackend, AutoFiniteDifferences, NumpyCodeError, grad
 from adinterface.core.contract import registry
 from adinterface.core.contract.library import NUMPY, PYTHON
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "strangers" / "small_engines"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "engines" / "small_engines"))
 import adinterface_tape
 import tapenum
 

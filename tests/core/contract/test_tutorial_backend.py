@@ -1,4 +1,4 @@
-"""The backend that docs/tutorial-backend.md builds for mygrad: a real engine, installed as anyone would, through the table."""
+"""The backend that docs/writing-a-backend.md builds for mygrad: a real engine, installed as anyone would, through the table."""
 
 import io
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent / "tutorial_backend"
-PAGE = Path(__file__).parents[3] / "docs" / "tutorial-backend.md"
+PAGE = Path(__file__).parents[3] / "docs" / "writing-a-backend.md"
 
 #: The outcomes of every scenario on AutoMygrad(); those of the named ones by differences of its gradients.
 TABLE = """

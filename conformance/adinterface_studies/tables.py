@@ -1,0 +1,218 @@
+"""`python -m adinterface_studies tables`: write the generated tables of the documentation into docs/tables.
+
+Each table is a page: its title, a text about its columns, the command, and what the command wrote or printed. Without names
+all are made, which takes days on two cores: name those that a change concerns. `make versions` writes docs/tables/versions.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import adinterface
+
+ROOT = Path(adinterface.__file__).parent.parent
+FOLDER = ROOT / "docs" / "tables"
+
+
+class Table(NamedTuple):
+    """How a table is made.
+
+    title: empty for a table that a page includes; it has no page of its own.
+    command: the study and its options.
+    way: whether the study writes the table to the file of `--markdown`, or prints it, as Markdown or as text.
+    """
+
+    title: str
+    text: str
+    command: str
+    way: Literal["written", "printed", "text"] = "written"
+
+
+_TRUE = "A ✓ means that every use of the function is right in every mode; what is not is an upstream fact, with its link."
+
+TABLES = {
+    "conformance": Table(
+        "Table: conformance",
+        "The number of scenarios that each engine passes, by check and by family. `-` means that no scenario has this check.",
+        "conformance",
+    ),
+    "functions": Table(
+        "Table: functions of the Array API",
+        "The functions of `array_namespace(x)`: the Array API standard 2024.12 with `linalg` and `fft`, and `einsum`. Each is used "
+        "with axes, `keepdims`, broadcasting, negative strides, 0-d and empty arrays, and stacks of matrices. Value and dtype are "
+        "compared with NumPy. Every entry of the Jacobian is compared with central differences of eighth order, to 1e-9, and a "
+        f"product of the Hessian to 1e-7. {_TRUE}",
+        "functions",
+    ),
+    "numpy": Table(
+        "Table: NumPy functions",
+        "NumPy functions inside `numpy_function`, compared with NumPy as in the table of the Array API, prepared calls included. "
+        f"{_TRUE}",
+        "functions --numpy",
+    ),
+    "scipy": Table(
+        "Table: SciPy functions",
+        "The functions of `adinterface.scipy`, compared with SciPy: value and dtype in float64 and float32, every entry of the "
+        "Jacobian to 1e-9, a product of the Hessian to 1e-7, and a prepared call.",
+        "functions --scipy",
+    ),
+    "special": Table(
+        "Table: special functions over their whole domain",
+        "A cell is `worst error in float64; in float32; cost`. The error is the largest relative one of the value and all "
+        "derivatives, beyond the effect of rounding the arguments; ✓ means at most the dtype's precision. The share of refused or "
+        "NaN results is in brackets. The cost is the processor time of a prepared value and gradient, as a multiple of the time of "
+        "NumPy or SciPy for the value.",
+        "functions --sweep --dtype float64 --dtype float32 --costs",
+    ),
+    "programs": Table(
+        "Table: small programs",
+        "A thousand programs of one to ten lines of NumPy and SciPy under `numpy_function(f, deep=True)`. `in part` means that some "
+        "modes are right and the others refuse.",
+        "programs --backend AutoTorch --backend AutoAutograd",
+    ),
+    "packages": Table(
+        "Table: functions of packages, the held-out list",
+        "200 functions that were drawn at random from the list that no development used; 184 of them run in NumPy with a settled "
+        "difference. Before any repair, 156 were right on torch and autograd, and 144 prepared on JAX. The table is after repairs.",
+        "packages --list held-out --sample 200 --prepared",
+    ),
+    "packages-first": Table(
+        "Table: functions of packages, the first list",
+        "The list of the development: 1,497 functions that run in NumPy with a settled difference, each within 150 s.",
+        "packages --list first --prepared",
+    ),
+    "in-place": Table(
+        "Table: programs that write in place",
+        "The processor time of a prepared gradient of twenty classical programs, compared with code for one engine without writes.",
+        "in-place",
+    ),
+    "overhead": Table(
+        "Table: the cost of numpy_function",
+        "Microseconds of one operation on ten numbers, and what `numpy_function` adds to it.",
+        "overhead --backend AutoTorch --backend AutoAutograd",
+    ),
+    "batched": Table(
+        "Table: batched calls",
+        "Milliseconds of the gradients of 1,000 examples, for a network with a hidden layer of 16 units in float64: a loop over "
+        "prepared gradients, a plain `batched` call, and a prepared one.",
+        "batched",
+        "text",
+    ),
+    "rules": Table(
+        "Table: the cost of rules, and of one engine inside another",
+        "Prepared gradients: ten functions plain and as rules, and a sum of products by one engine inside another.",
+        "benchmark --rules",
+        "printed",
+    ),
+    "solvers": Table(
+        "Table: solvers",
+        "Classical problems, solved by SciPy with its own differences and with the derivatives of each engine. Calls are those of f "
+        "with its derivative; the time is the processor time of a later solution of the same problem.",
+        "benchmark --solvers",
+        "printed",
+    ),
+    "training": Table(
+        "Table: training steps",
+        "A step of an MLP 64-64-10 on a batch of 128, compared with hand-written code.",
+        "benchmark --training",
+        "printed",
+    ),
+    "loops": Table(
+        "Table: loops",
+        "The gradient of a Kalman filter of 1,000 steps, of a fit of 2,000 Runge-Kutta steps, and of an LSTM of 200 steps, written "
+        "with `scan`, compared with hand-written code.",
+        "benchmark --loops --way prepared --seconds 20",
+        "text",
+    ),
+    "checkpoints": Table(
+        "Table: memory of loops",
+        "The peak memory of one gradient through a loop of n steps on 1,000 numbers.",
+        "benchmark --checkpoints",
+        "text",
+    ),
+    "leaves": Table(
+        "Table: many leaves",
+        "A prepared gradient of a tree of n leaves with three numbers each; `first` has the compilation.",
+        "benchmark --leaves",
+        "text",
+    ),
+    "sparse": Table(
+        "Table: sparse Jacobians and Hessians",
+        "Compared with asdex on JAX. Columns: seconds for detection and colouring, ours / theirs; milliseconds of a prepared call "
+        "from a JAX array to BCOO, ours / theirs; the same from a NumPy array to SciPy's CSR on each engine.",
+        "benchmark --sparse --processor-time",
+        "text",
+    ),
+    "distributed": Table(
+        "Table: training on two processes",
+        "A step of a 12-layer transformer of width 128, compared with the engine alone: wall time with exchanges.",
+        "distributed --overhead --seconds 300",
+        "text",
+    ),
+    "judge": Table(
+        "Table: verdicts of check_gradient",
+        "Right derivatives, and planted faults, on PyTorch, JAX and autograd, at twenty random points for each row.",
+        "judge --seeds 20",
+        "text",
+    ),
+    "benchmark": Table(
+        "Table: time of every call",
+        "Ours and hand-written code of the engine, interleaved in one process. `first` compiles, or loads parts of the engine; "
+        "`calls` are the evaluations of f in a later call; the ratio has its quartiles.",
+        "benchmark --memory",
+        "text",
+    ),
+    "performance": Table("", "", "benchmark --summary docs/tables/benchmark.md", "printed"),
+}
+
+
+def page(table: Table, body: str) -> str:
+    """The text of the page of a table."""
+    if not table.title:
+        return f"{body.rstrip()}\n"
+    command = f"python -m adinterface_studies {table.command}"
+    return f"# {table.title}\n\n{table.text}\n\n```text\n{command}\n```\n\n{body.rstrip()}\n"
+
+
+def index() -> str:
+    """The page that lists the tables."""
+    titled = {name: table for name, table in TABLES.items() if table.title}
+    lines = ["# Tables", "", "Each table is written by the command on its page. The commands run in a checkout of the project.", ""]
+    for name, table in titled.items():
+        lines += [f"[{table.title}]({name}.md)", f": {table.text}", ""]
+    return "\n".join([*lines, "```{toctree}", ":hidden:", "", *titled, "```", ""])
+
+
+def made(table: Table) -> str:
+    """The body of a table, by its study in a process of its own."""
+    command = [sys.executable, "-m", "adinterface_studies", *shlex.split(table.command)]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "table.md"
+        if table.way == "written":
+            subprocess.run([*command, "--markdown", str(file)], check=True, cwd=ROOT)
+            return file.read_text(encoding="utf-8")
+        printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout
+        return printed if table.way == "printed" else f"```text\n{printed.rstrip()}\n```"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The exit status: 2 for a wrong command line."""
+    parser = argparse.ArgumentParser(prog="python -m adinterface_studies tables", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="TABLE", help=f"default: all of {', '.join(TABLES)}")
+    names = parser.parse_args(argv).names or [*TABLES]
+    if unknown := set(names) - {*TABLES}:
+        parser.error(f"no table: {', '.join(sorted(unknown))}")
+    for name in names:
+        text = page(TABLES[name], made(TABLES[name]))
+        (FOLDER / f"{name}.md").write_text(text, encoding="utf-8")
+        print(FOLDER / f"{name}.md", flush=True)
+    (FOLDER / "index.md").write_text(index(), encoding="utf-8")
+    return 0

@@ -1,0 +1,111 @@
+"""docs/architecture.md says what is so: the calls travel as it lists, the picture shows today's imports, its files exist."""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import jax.numpy as jnp
+import pytest
+import torch
+from adinterface_studies.architecture import PICTURE, arrows, picture
+
+from adinterface import AutoJax, AutoTorch, gradient, prepare
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def _steps(heading):
+    """The (file, function) of each step below a heading that begins so."""
+    section = PAGE.partition(f"### `{heading}")[2].partition("\n### ")[0].partition("\n## ")[0]
+    return re.findall(r"\| `(\S+\.py)` \| `(\S+)` \|", section)
+
+
+def _traced(call):
+    """The (file, function) of ours that a call enters, in order."""
+    entered = []
+
+    def look(frame, event, argument):
+        if event == "call":
+            path, name = Path(frame.f_code.co_filename), frame.f_code.co_qualname
+            for folder in ("adinterface", "."):
+                if path.is_relative_to(ROOT / folder):
+                    entered.append((str(path.relative_to(ROOT / folder)), name))
+                    return
+
+    sys.setprofile(look)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return entered
+
+
+def _calls():
+    def torch_loss(x):
+        return (x * x).sum()
+
+    def jax_loss(x):
+        return jnp.sum(x * x)
+
+    x, y = torch.ones(3), jnp.ones(3)
+    on_torch, on_jax = prepare(gradient, torch_loss, AutoTorch(), x), prepare(gradient, jax_loss, AutoJax(), y)
+    return {
+        "gradient(f, AutoTorch()": lambda: gradient(torch_loss, AutoTorch(), x),
+        "fast = prepare(gradient, f, AutoTorch()": lambda: on_torch(x),
+        "fast = prepare(gradient, f, AutoJax()": lambda: on_jax(y),
+    }
+
+
+@pytest.mark.parametrize("heading", _calls())
+def test_a_call_travels_as_the_page_says(heading):
+    call, steps = _calls()[heading], _steps(heading)
+    call()  # the first one plans and compiles
+    entered = iter(_traced(call))
+    assert len(steps) >= 4
+    assert [step for step in steps if step not in entered] == []  # each in turn, for `in` consumes what comes before it
+
+
+def test_from_an_operator_to_the_engine_there_are_at_most_twelve_steps():
+    steps = _steps("gradient(f, AutoTorch()")
+    assert [path for path, _ in steps].index("backends/adinterface_torch/backend.py") <= 12
+
+
+def test_every_file_that_the_page_names_exists():
+    named = set(re.findall(r"`([\w/]+/[\w/]+(?:\.(?:py|md))?)`", PAGE))
+    assert len(named) > 30
+    places = [ROOT, ROOT / "adinterface"]
+    assert [name for name in sorted(named) if not any((place / name).exists() for place in places)] == []
+
+
+def test_the_picture_shows_the_imports():
+    assert PICTURE.read_text(encoding="utf-8") == picture()
+
+
+def test_folders_have_few_arrows():
+    assert len(arrows()) + len(arrows("adinterface.core")) <= 30
+
+
+def test_the_top_has_few_entries():
+    entries = [path.name for path in (ROOT / "adinterface").iterdir() if _has_code(path) and path.name[0] != "_"]
+    names = [name for name in entries if name.endswith(".py")]
+    assert sorted(names) == ["loops.py", "tree.py"]
+    assert len(entries) - len(names) <= 9, entries
+    folders = sorted(path.name for path in (ROOT / "adinterface" / "core").iterdir() if path.is_dir() and _has_code(path))
+    assert folders == ["call", "contract", "derive", "operators", "tree"]
+
+
+@pytest.mark.parametrize("name", ["loops", "tree"])
+def test_a_file_at_the_top_is_the_public_name_of_a_folder_and_has_no_code(name):
+    module = ast.parse((ROOT / "adinterface" / f"{name}.py").read_text(encoding="utf-8"))
+    assert not [node for node in module.body if not isinstance(node, (ast.ImportFrom, ast.Expr))]
+
+
+def _has_code(path):
+    return path.suffix == ".py" or any(path.rglob("*.py"))
+
+
+def test_the_glossary_is_short():
+    words = re.findall(r"^\| [\w, -]+ \|", PAGE.partition("## Words")[2].partition("\n## ")[0], re.MULTILINE)
+    assert 2 < len(words) <= 27  # the heading and the rule of the table are rows too

@@ -144,6 +144,13 @@ def _mark_numbers(app: Any, doctree: nodes.document) -> None:
             entry["classes"].append("number")
 
 
+def _mark_commands(app: Any, doctree: nodes.document) -> None:
+    """Gives blocks of commands a class, by which the style sheet lets them wrap on a phone."""
+    for block in doctree.findall(nodes.literal_block):
+        if re.fullmatch(r"((pip|python|make|pytest|torchrun|test_conformance) .*\n?)+", block.astext()):
+            block["classes"].append("command")
+
+
 def _put_into_their_files() -> None:
     """autodoc and viewcode read the source of `__module__`, which is the public place of functions and classes."""
     for name, module in [*sys.modules.items()]:
@@ -160,4 +167,5 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _from_plain_text)
     app.connect("autodoc-process-docstring", _with_types)
     app.connect("doctree-read", _mark_numbers)
+    app.connect("doctree-read", _mark_commands)
     app.connect("build-finished", _write_llms)

@@ -11,9 +11,9 @@ from jax.tree_util import register_pytree_node
 
 from adinterface.core.contract.auto import AutoJax
 from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward, Randomness
-from adinterface.core.contract.other_packages import packages_of
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.notes import note_of
+from adinterface.core.contract.other_packages import packages_of
 
 from .batches import vectorized
 from .decided import Decided

@@ -30,6 +30,7 @@ STUDIES = {
     "signatures": ("signatures", "write the overloads of the operators"),
     "judge": ("judge.command", "right derivatives that `check_gradient` fails, planted faults that it misses"),
     "tables": ("tables", "write the generated tables of the documentation into docs/tables"),
+    "words": ("words", "count the words of the documentation"),
     "architecture": ("architecture", "draw the folders of the package and what each imports"),
 }
 

@@ -37,6 +37,7 @@ from adinterface_studies.differences.cutest import INSTALL
 from adinterface_studies.functions.exact import FUNCTIONS, GROUPS
 from adinterface_studies.scenarios import SCENARIOS
 from adinterface_studies.tables import TABLES
+from adinterface_studies.words import prose, words
 
 import adinterface
 from adinterface.core import contract
@@ -227,9 +228,7 @@ def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backend
     assert sorted(rows) == sorted([*CHECKS, *{scenario.family for scenario in SCENARIOS}])
     # Written before a scenario was added, the table would hold another number of them.
     counts = re.findall(r"\d+", table.partition("| `runs` |")[2].partition("\n")[0])
-    assert counts == [str(len(SCENARIOS))] * len(BUILT_IN), (
-        "run python -m adinterface_studies tables conformance"
-    )
+    assert counts == [str(len(SCENARIOS))] * len(BUILT_IN), "run python -m adinterface_studies tables conformance"
     assert all(f"`{auto.__name__}()`" in table.partition("| check |")[2].partition("\n")[0] for auto in BUILT_IN)
     for auto in BUILT_IN:
         for known in known_failures(auto()):
@@ -349,14 +348,8 @@ def test_examples_of_docstrings(test: doctest.DocTest) -> None:
     assert not report, "".join(report)
 
 
-def _prose(page: Path) -> str:
-    """A page without its code, tables and directives."""
-    text = re.sub(r"^(```|:::).*?^(```|:::)$", "", page.read_text(), flags=re.M | re.S)
-    return re.sub(r"^(\s*\||%|\([\w-]+\)=).*$", "", text, flags=re.M)
-
-
 def test_the_documentation_can_be_read() -> None:
-    assert sum(len(_prose(page).split()) for page in [*PAGES, DOCS.parent / "README.md"]) <= 28_000
+    assert sum(words().values()) <= 24_000
 
 
 def _long_sentences(prose: str) -> list[str]:
@@ -373,7 +366,7 @@ def _sentences(prose: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("page", [*PAGES, DOCS.parent / "README.md"], ids=lambda page: page.stem)
 def test_sentences_have_at_most_25_words(page: Path) -> None:
-    assert _long_sentences(_prose(page)) == []
+    assert _long_sentences(prose(page)) == []
 
 
 #: Phrases of the old style of this project, for which plain English has a word. Kept by hand.

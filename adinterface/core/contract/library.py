@@ -20,9 +20,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 import numpy as np
 
 from .ambient import now
-from .other_packages import advice
 from .errors import ConversionError, NotDifferentiableError, PrecisionError, an
 from .loops import Loops
+from .other_packages import advice
 from .rules import Arrays, FlatRule
 
 Kind = Literal["real", "complex", "integer", "bool", "other"]

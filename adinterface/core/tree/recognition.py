@@ -229,9 +229,9 @@ def _or_dataclass(cls: type) -> str:
 
 
 def _advice(value: object) -> str | None:
-    return next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None) or other_packages.advice(
-        value
-    )
+    return next(
+        (said for backend in registry.loaded_backends() if (said := backend.advice(value))), None
+    ) or other_packages.advice(value)
 
 
 def is_floating_array(value: object) -> bool:

@@ -11,8 +11,8 @@ from adinterface.core.contract import registry
 from adinterface.core.contract.backend import gives
 
 from . import engine_code
-from .problems import Problem, dict_of_six, layers, list_of_leaves, many_leaves, mlp, one_array, steps
 from .engine_code import Leaf
+from .problems import Problem, dict_of_six, layers, list_of_leaves, many_leaves, mlp, one_array, steps
 
 Way = Literal["one-shot", "prepared"]
 WAYS: tuple[Way, ...] = ("one-shot", "prepared")

@@ -14,9 +14,9 @@ from adinterface.core.contract import registry
 from adinterface.core.contract.auto import BUILT_IN
 
 from .cells import WAYS, Cell, Way, chosen, goes_in_reverse
+from .engine_code import LEAVES
 from .report import HEAD, row, short
 from .timing import Timing, measure
-from .engine_code import LEAVES
 
 #: A cell on a backend: an operator at a size, in one way of calling it.
 Row = tuple[Cell, AutoBackend, str, int, Way]

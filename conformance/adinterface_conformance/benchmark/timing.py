@@ -15,8 +15,8 @@ from adinterface import AutoBackend, Constant
 
 from . import engine_code
 from .cells import Cell, Way
-from .problems import VECTOR, Problem
 from .engine_code import Leaf
+from .problems import VECTOR, Problem
 
 #: A run repeats short calls until it takes about so many seconds.
 RUN = 1e-3

@@ -14,9 +14,9 @@ import numpy as np
 from adinterface_conformance.benchmark import engine_code
 from adinterface_conformance.benchmark.cells import CELLS, OPERATORS, OTHER_LEAVES, Cell
 from adinterface_conformance.benchmark.cells import chosen as of_leaf
-from adinterface_conformance.benchmark.problems import Problem
 from adinterface_conformance.benchmark.engine_code import LEAVES as OF_JUDGE
 from adinterface_conformance.benchmark.engine_code import Leaf
+from adinterface_conformance.benchmark.problems import Problem
 from adinterface_conformance.case import Case
 from adinterface_conformance.scenario import Scenario
 
@@ -24,11 +24,11 @@ import adinterface
 from adinterface import AutoBackend
 
 from ..scenarios import SCENARIOS
+from .engine_code import Model
 from .loops import Scan, chain, kalman_filter, recurrent_network, runge_kutta
 from .loops import by_hand as hand_written
 from .numbers import cell as array_and_number
 from .objectives import bundle_adjustment, gaussian_mixture, hand_tracking, k_means, lstm, ode
-from .engine_code import Model
 
 LEAVES: tuple[Leaf, ...] = (*OF_JUDGE, "number", "module")
 

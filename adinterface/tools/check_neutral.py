@@ -84,7 +84,7 @@ class NeutralCheck(Verdict):
 
     def __repr__(self) -> str:
         runs = ", ".join(result.where for result in self.results if result.status == "runs") or "nothing"
-        verdict = "ok" if self.ok else "NOT NEUTRAL"
+        verdict = "ok" if self.ok else "fails"
         lines = [f"check_neutral({self.name}): {verdict}; runs on {runs}", *[f"  {finding}" for finding in self.findings]]
         return "\n".join(lines)
 

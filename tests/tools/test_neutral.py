@@ -143,7 +143,7 @@ def test_a_finding_names_the_line_and_the_remedy(f):
     assert (finding.status, finding.source, finding.message, finding.hint) == ("fails", source, message, hint)
     assert (Path(finding.file).name, finding.line) == ("test_neutral.py", line)
     assert f"  {where}: fails at test_neutral.py:{line}: {source}\n    {message}" + f"\n    {hint}" * bool(hint) in repr(found)
-    assert repr(found).startswith(f"check_neutral({f.__name__}): NOT NEUTRAL; runs on ")
+    assert repr(found).startswith(f"check_neutral({f.__name__}): fails; runs on ")
 
 
 def test_other_numbers_than_numpys_are_a_finding():
@@ -153,7 +153,7 @@ def test_other_numbers_than_numpys_are_a_finding():
     found = check_neutral(f, CAPTURED, backends=[AutoTorch()])
     assert [finding.status for finding in found.findings] == ["differs", "differs"]
     assert repr(found) == (
-        "check_neutral(f): NOT NEUTRAL; runs on nothing\n"
+        "check_neutral(f): fails; runs on nothing\n"
         "  array_api_strict: differs\n    [3. 6. 9.] comes back, with NumPy [2. 4. 6.]\n"
         "  AutoTorch: differs\n    [3. 6. 9.] comes back, with NumPy [2. 4. 6.]"
     )
@@ -191,7 +191,7 @@ class Model:
 def test_a_callable_object():
     found = check_neutral(Model(), CAPTURED, backends=[])
     assert repr(found).startswith(
-        "check_neutral(Model): NOT NEUTRAL; runs on nothing\n  array_api_strict: fails at test_neutral.py:"
+        "check_neutral(Model): fails; runs on nothing\n  array_api_strict: fails at test_neutral.py:"
     )
     assert found.findings[0].hint == "The standard has functions in place of methods: write xp.matmul or xp.vecdot(x)."
 

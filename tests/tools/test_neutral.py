@@ -190,9 +190,7 @@ class Model:
 
 def test_a_callable_object():
     found = check_neutral(Model(), CAPTURED, backends=[])
-    assert repr(found).startswith(
-        "check_neutral(Model): fails; runs on nothing\n  array_api_strict: fails at test_neutral.py:"
-    )
+    assert repr(found).startswith("check_neutral(Model): fails; runs on nothing\n  array_api_strict: fails at test_neutral.py:")
     assert found.findings[0].hint == "The standard has functions in place of methods: write xp.matmul or xp.vecdot(x)."
 
 

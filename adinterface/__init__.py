@@ -7,11 +7,14 @@ Here is what most programs need. Named modules have the rest: `rules`, `loops`, 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from . import batching as _batching
 from . import doors as doors
 from . import rules as rules
 from . import scipy as scipy
 from . import sparse as sparse
-from . import spread as _spread
+from .batching.batched import batched
+from .batching.batched import batched_kind as _batched_kind
+from .batching.duplicated import Duplicated
 from .core.contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
 from .core.contract.errors import (
     AdinterfaceError,
@@ -60,12 +63,9 @@ from .core.tree import Constant, Each, register_node
 from .numpy_code import numpy_function
 from .rules import array_namespace, rule
 from .sparse import AutoSparse
-from .spread.batched import batched
-from .spread.batched import batched_kind as _batched_kind
-from .spread.duplicated import Duplicated
 
 #: What extensions add to the core: operations on some backend values, operators around operators, and what it calls by name.
-_extend(sparse.EXTENSION, _spread.EXTENSION, around={batched: _batched_kind}, **doors.FUNCTIONS)
+_extend(sparse.EXTENSION, _batching.EXTENSION, around={batched: _batched_kind}, **doors.FUNCTIONS)
 
 if _TYPE_CHECKING:
     from . import fit as fit

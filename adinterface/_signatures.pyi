@@ -17,7 +17,7 @@ from .core.operators.jacobian import ValueAndJacobian
 from .core.operators.prepare import Prepared as _Prepared
 from .core.operators.pullback import ValueAndBack, ValueAndPush, ValueAndTangent
 from .core.tree import Constant, Each
-from .spread.duplicated import Duplicated
+from .batching.duplicated import Duplicated
 
 class Array(Protocol):
     """What a tensor and a JAX array have, and neither a number, nor a NumPy scalar, nor a container or a module."""

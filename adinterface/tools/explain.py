@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..batching.batched_call import BatchedLayout
 from ..core.call.messages import places_of
 from ..core.call.plan import Plan
 from ..core.contract.auto import AutoBackend
@@ -15,7 +16,6 @@ from ..core.contract.record import recording
 from ..core.operators.dispatch import Kind, around_of, require_call
 from ..core.operators.run import run
 from ..core.tree import Slot
-from ..spread.batched_call import BatchedLayout
 from .probe import counted
 
 

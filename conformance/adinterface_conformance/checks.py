@@ -807,12 +807,12 @@ def threads(case: Case) -> None:
             assert_close(got, expected[part], f"thread {n}: {part}", 0.0)
 
 
-@check(with_parts("gradient", "jacobian", order=1), share=8, condition=lambda scenario, backend: _spreads(scenario, backend))
-def spread(case: Case) -> None:
+@check(with_parts("gradient", "jacobian", order=1), share=8, condition=lambda scenario, backend: _divides(scenario, backend))
+def workers(case: Case) -> None:
     """Computed in parts on workers, the result is the same, and equal to the bit for any number of workers."""
     results = []
-    for workers in (1, 3):
-        with ThreadPoolExecutor(workers) as pool:
+    for count in (1, 3):
+        with ThreadPoolExecutor(count) as pool:
             results.append(case.again(dataclasses.replace(case.backend, executor=pool)))  # type: ignore[call-arg]
     expected = case.run()
     for part, got in results[0].items():
@@ -820,7 +820,7 @@ def spread(case: Case) -> None:
         assert_close(results[1][part], got, f"{part}, by three workers", 0.0)
 
 
-def _spreads(scenario: Scenario, backend: AutoBackend) -> bool:
+def _divides(scenario: Scenario, backend: AutoBackend) -> bool:
     """Whether workers can share the work of the operator: Jacobians, and the evaluations of differences."""
     if getattr(backend, "executor", ...) is not None:
         return False

@@ -578,7 +578,7 @@ def test_a_wrong_result_of_workers_is_caught(backend, wrong, words):
         return found if backend.executor is None else tuple(wrong(m, backend.executor._max_workers) for m in found)
 
     changed.__name__ = "jacobian"
-    scenario, check = named("waves-in-parts", jacobian, waves, X), CHECKS["spread"].function
+    scenario, check = named("waves-in-parts", jacobian, waves, X), CHECKS["workers"].function
     check(fresh(scenario), backend)
     with pytest.raises(AssertionError, match=words):
         check(replace(fresh(scenario), operator=changed), backend)
@@ -587,7 +587,7 @@ def test_a_wrong_result_of_workers_is_caught(backend, wrong, words):
 def test_every_check_catches_something():
     checks = {row[-1] for row in (*ENGINE_CAUGHT, *RESULT_CAUGHT)}
     checks |= {"prepared", "stacks", "picklable", "refuses_what_is_no_scalar", "documented", "formula", "runs", "sparse"}
-    checks |= {"batched", "spread", "recorded"}  # of a rule: test_mutations_of_calls.py
+    checks |= {"batched", "workers", "recorded"}  # of a rule: test_mutations_of_calls.py
     assert checks | {row[-1] for row in CALLS_CAUGHT} == set(CHECKS)
 
 

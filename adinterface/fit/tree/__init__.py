@@ -3,9 +3,9 @@
 No operator needs it. May import core, and `Duplicated`.
 """
 
+from ...batching.duplicated import Duplicated
 from ...core.contract.publish import publish
 from ...core.tree import Constant, Each, register_node
-from ...spread.duplicated import Duplicated
 from .algebra import add, axpy, norm, scale, sum_shared, vdot, where, zeros_like
 from .mapping import TreeStructure, leaves, leaves_with_path, map, structure
 from .vectors import as_matrix, cast, from_matrix, ravel, to

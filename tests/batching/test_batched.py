@@ -263,7 +263,7 @@ def test_chunks_give_the_same(auto, size):
 
 def test_the_budget_of_memory_makes_chunks(monkeypatch):
     seen = []
-    monkeypatch.setattr("adinterface.spread.entries.SEED_BYTES", 8 * 2 * 9)  # two entries of three numbers and six gradients
+    monkeypatch.setattr("adinterface.batching.entries.SEED_BYTES", 8 * 2 * 9)  # two entries of three numbers and six gradients
 
     def f(w, x):
         seen.append(x)

@@ -37,11 +37,11 @@ class Globals(dict[str, Any]):
         return catches(frame.f_code, frame.f_lasti) or caught_by_callers(frame)
 
     @staticmethod
-    def compared(frame: Any, x: Any, other: Any) -> None:
-        """Told of each comparison in code in these names."""
+    def compared(frame: Any, x: Any, other: Any) -> bool | None:
+        """Told of each comparison in code in these names; the result, where this decides it."""
         from .closed_forms import compared
 
-        compared(frame, x, other)
+        return compared(frame, x, other)
 
     def __init__(self, original: dict[str, Any], of: Of, builtins: dict[str, Any]):
         super().__init__(__builtins__=builtins)

@@ -156,6 +156,7 @@ EXPRESSIONS = {
         interpolate.PchipInterpolator(knots, x)(w); interpolate.Akima1DInterpolator(knots, x)(w);
         interpolate.make_interp_spline(knots, x)(w); interpolate.make_interp_spline(knots, x, k=2)(w + 0.05);
         interpolate.BSpline(t, x, 3)(w); interpolate.BSpline(t, x, 3)(w, 1); interpolate.splev(w, (t, x, 3));
+        interpolate.splint(0.1, w[0], (t, x, 3));
         interpolate.BSpline(t, x, 3).antiderivative(2)(w); interpolate.BSpline(t, x, 3).integrate(0.3, 3.0);
         interpolate.BSpline.basis_element(p)(w / 2); interpolate.PPoly(m, knots[:5])(w / 1.5);
         interpolate.PPoly(m, knots[:5]).antiderivative()(w / 1.5);

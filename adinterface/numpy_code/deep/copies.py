@@ -16,7 +16,7 @@ import numpy as np
 from ...core.contract.errors import NumpyCodeError
 from ..engine import OFFERS
 from ..made_array import captured
-from . import builtin_names, classes, math_names, numpy_names, scipy_names
+from . import builtin_names, classes, digests, math_names, numpy_names, scipy_names
 from .bytecode import assigned_globals
 from .compiled import Compiled, Left, Offered, settled
 from .copier import FunctionCopy, copied
@@ -42,7 +42,7 @@ class Copies:
         self._scopes: weakref.WeakValueDictionary[int, Globals] = weakref.WeakValueDictionary()
         self._builtins = builtin_names.builtin_names(self.of)
         self._by_identity.update(numpy_names.stand_ins(self.of))
-        self._by_identity.update(math_names.stand_ins())
+        self._by_identity.update(math_names.stand_ins() | digests.stand_ins())
         for name in ("float", "complex", "type"):
             real = getattr(builtins, name)
             self._by_identity[id(real)] = (real, self._builtins[name])
@@ -211,7 +211,7 @@ class Copies:
         if type(value) is ModuleView:
             return value
         name = value.__name__
-        if not reached(name) and name not in ("math", "cmath") and top_of(name) != "numpy":
+        if not reached(name) and name not in ("cmath", "hashlib", "math") and top_of(name) != "numpy":
             return value
         return self._keep(value, ModuleView(value, self.of))
 

@@ -15,6 +15,7 @@ import threading
 import types
 import warnings
 import weakref
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import deep_helper
 import jax
@@ -47,6 +48,7 @@ ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 X = np.array([0.4, 1.3, 2.2])
 PROGRAMS = []
+T = TypeVar("T")
 
 
 def program(f):
@@ -228,6 +230,67 @@ def abstract_classes(x):
     with pytest.raises(TypeError, match="abstract"):
         Based()
     return Derived().value(x)
+
+
+class Registering(type):
+    """A metaclass that knows all of its classes, and completes their objects."""
+
+    known: ClassVar[list[str]] = []
+
+    def __init__(cls, name, bases, body):
+        super().__init__(name, bases, body)
+        cls.known.append(name)
+
+    def __call__(cls, *args):
+        made = super().__call__(*args)
+        made.extra = np.sum(np.asarray(made.a))
+        return made
+
+
+class Registered(metaclass=Registering):
+    helper = Model([1.0, 2.0, 4.0])
+
+    def __init__(self, a):
+        self.a = a
+        self.square = squares
+
+    def value(self, x):
+        return np.sum(np.asarray(x) * self.a) * self.extra
+
+
+class Later(Registered):
+    def value(self, x):
+        return super().value(x) + self.square(x)[0]
+
+
+class Valued(Protocol):
+    def value(self, x): ...
+
+
+class Valuing(Valued, Generic[T]):
+    def value(self, x):
+        return np.sum(np.asarray(x) ** 2)
+
+
+registered = Later(3.0)
+
+
+@program
+def classes_with_a_metaclass(x):
+    assert Registering.known == ["Registered", "Later"]
+    assert type(registered) is Later
+    assert isinstance(Later(1.0), Registered)
+    return registered.value(x) + Later(x).value(x) + Valuing().value(x) + Valuing[int]().value(x)
+
+
+@program
+def objects_of_a_class(x):
+    return (
+        np.sum(Later.helper.doubled * x)
+        + type(registered).helper.cubed @ x
+        + registered.helper.total(x)
+        + registered.square(x)[0]
+    )
 
 
 @functools.lru_cache
@@ -667,7 +730,12 @@ REFUSED = {
         "and that would drop the gradient. Write it with np, give it a derivative with adinterface.rules.differentiate_with, "
         "or use AutoFiniteDifferences().",
     ),
-    "a method of an enumeration": (lambda x: Color.RED.value_of(x), "numpy_function: np.asarray(x) makes a plain NumPy array"),
+    "a method of an enumeration": (
+        lambda x: Color.RED.value_of(x),
+        "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its gradient. Leave it out: it is an "
+        "array already. deep=True does not reach test_numpy_deep.Color.value_of: write it as a function of your "
+        "module, or of a plain class.",
+    ),
     "nditer with options": (
         lambda x: sum(np.nditer(x, order="F")),
         "numpy_function: np.nditer of what is differentiated takes arrays, and None for one that it makes, and no options that "

@@ -115,7 +115,7 @@ def _left_by_deep(frame: FrameType | None) -> str | None:
     if frame is None or caller is None or caller is frame:
         return None
     name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
-    return f" deep=True does not reach {name}: write it as a function of your module, or of a plain class."
+    return f" deep=True does not reach {name}, which runs as it is. Write what it does as a plain function."
 
 
 def _in_deep_code() -> bool:

@@ -718,11 +718,11 @@ class Color(enum.Enum):
 
 
 REFUSED = {
-    "a global name": (
-        lambda x: np.sum(counted(x)),
-        "numpy_function: deep_helper.counted assigns to the global name calls, and with deep=True it would run as a copy, "
-        "which has names of its own. Keep the value in an object, such as calls[0] of a list, or take the assignment out of "
-        "the function.",
+    "deleted names": (
+        lambda x: deep_helper.forget(x),
+        "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its gradient. Leave it out: it is an "
+        "array already. deep=True does not reach deep_helper.forget, which runs as it is. Write what it does as a plain "
+        "function.",
     ),
     "compiled code": (
         lambda x: scipy.stats._stats._studentized_range_pdf_logconst(x[0], x[1]),
@@ -733,8 +733,8 @@ REFUSED = {
     "a method of an enumeration": (
         lambda x: Color.RED.value_of(x),
         "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its gradient. Leave it out: it is an "
-        "array already. deep=True does not reach test_numpy_deep.Color.value_of: write it as a function of your "
-        "module, or of a plain class.",
+        "array already. deep=True does not reach test_numpy_deep.Color.value_of, which runs as it is. Write what it does "
+        "as a plain function.",
     ),
     "nditer with options": (
         lambda x: sum(np.nditer(x, order="F")),
@@ -756,10 +756,35 @@ def test_refused(case, backend):
         gradient(deep(f), backend, X)
 
 
-def test_a_function_that_assigns_to_a_global_name_runs_on_numbers():
+@each_engine
+def test_global_names_are_assigned_to(backend):
     before = deep_helper.calls
-    np.testing.assert_allclose(gradient(deep(lambda x: np.sum(x * counted(2.0))), AutoTorch(), X)[0], [2, 2, 2])
+    f = lambda x: np.sum(counted(x)) * (deep_helper.calls - before)
+    assert gradient(deep(f), backend, X)[0].tolist() == [1, 1, 1]
     assert deep_helper.calls == before + 1
+
+
+@each_engine
+def test_arrays_in_global_names_are_plain_after_the_call(backend, monkeypatch):
+    monkeypatch.setattr(deep_helper, "table", None)
+    for _ in range(2):
+        assert gradient(deep(deep_helper.looked_up), backend, X)[0].tolist() == [5, 1, 2]
+        assert type(deep_helper.table) is np.ndarray
+
+
+@each_engine
+def test_differentiated_numbers_in_global_names_are_plain_after_the_call(backend):
+    f = lambda x: deep_helper.summed(x) * deep_helper.last + deep_helper.total
+    (wanted,) = gradient(f, AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(gradient(deep(f), backend, X)[0], wanted, rtol=1e-7)
+    assert type(deep_helper.last) is float
+    assert (deep_helper.last, deep_helper.total) == pytest.approx((X[2], X @ X))
+
+
+def test_a_compiled_call_does_not_know_the_number_for_a_global_name():
+    with pytest.raises(NumpyCodeError, match=r"f assigns what is differentiated to a global name, and a compiled or batched"):
+        prepare(gradient, deep(deep_helper.summed), AutoJax(), X)(X)
+    np.testing.assert_allclose(gradient(deep(deep_helper.summed), AutoJax(), X)[0], 2 * X)
 
 
 def test_integers_of_compiled_code_have_no_derivative():

@@ -74,14 +74,19 @@ _OURS: dict[str, Callable[..., Any]] = {
     "hypot": _hypot,
     "isclose": _isclose,
     "lgamma": _special("gammaln"),
+    "ldexp": lambda x, i: x * 2.0**i,
     "log": _log,
     "modf": _modf,
     "prod": _prod,
+    "remainder": lambda x, y: x - y * np.rint(x / y),
     "sumprod": lambda p, q: sum(a * b for a, b in zip(p, q, strict=True)),
     "trunc": lambda x: int(np.trunc(x)),
 }
 _ALL: dict[str, Callable[..., Any]] = {**_NUMPY, **_OURS}
-_COMPLEX = ("acos", "asin", "atan", "cos", "cosh", "exp", "log10", "sin", "sinh", "sqrt", "tan", "tanh")
+#: Those of cmath, which compute with complex numbers.
+_COMPLEX = (
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "log10", "sin", "sinh", "sqrt", "tan", "tanh",
+)  # fmt: skip
 
 
 #: These raise no error, for any number; those that return integers check it themselves.
@@ -136,7 +141,9 @@ def stand_ins() -> dict[int, tuple[Any, Any]]:
         (getattr(math, name), ours) for name, ours in _ALL.items() if hasattr(math, name)
     ]  # some came with later releases
     pairs += [(getattr(cmath, name), _complex(name)) for name in _COMPLEX]
+    pairs += [(getattr(cmath, name), _ALL[name]) for name in ("isclose", "isfinite", "isinf", "isnan")]
     pairs += [
+        (cmath.polar, lambda z: tuple(map(python_number, (np.abs(z), np.angle(z))))),
         (cmath.log, lambda x, *base: _log(x + 0j, *base)),
         (cmath.phase, np.angle),
         (cmath.rect, lambda r, phi: r * np.exp(1j * phi)),

@@ -364,7 +364,7 @@ def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
     pairs += [(np.r_, Ranges(np.r_, np.concatenate)), (np.c_, Ranges(np.c_, np.column_stack))]
     pairs += [(real, standing(real, number_class(real))) for real in (np.float64, np.float32, np.complex128, np.complex64)]
     known = {id(real) for real, _ in pairs}
-    for module in (np, np.linalg, np.fft):
+    for module in (np, np.linalg, np.fft, np.emath):
         for name in dir(module):
             value: Any = operator.attrgetter(name)(module) if name != "in1d" and not name.startswith("_") else None
             if hasattr(value, "_implementation") and id(value) not in known:

@@ -352,6 +352,33 @@ def callables(x):
     )
 
 
+def _parts(z):
+    return z.real + 2 * z.imag
+
+
+@program
+def complex_numbers_of_python(x):
+    names = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "log", "log10", "sqrt", "tan")
+    found = sum(_parts(getattr(cmath, name)(v + shift)) for name in names for v in x for shift in (-1.0, 0.3j, -1 - 0.2j))
+    z = complex(x[0], x[1])
+    assert cmath.isfinite(z)
+    assert not cmath.isclose(z, 2 * z)
+    size, angle = cmath.polar(z * complex(real=x[1], imag=0.5))
+    return found + size + angle + _parts(complex(z, x[2]) ** 2) + _parts(cmath.rect(x[0], x[1]))
+
+
+@program
+def complex_results_of_real_numbers(x):
+    names = ("arccos", "arcsin", "arctanh", "log", "log2", "log10", "sqrt")
+    found = sum(_parts(getattr(np.emath, name)(x * sign)) for name in names for sign in (1, -1))
+    return np.sum(found + _parts(np.emath.power(-x, 0.3)) + _parts(np.emath.logn(3, -x)) + np.emath.arcsin([x[0], -x[0]])[0])
+
+
+@program
+def remainders(x):
+    return math.remainder(0.9, x[0]) + math.remainder(x[1], 2 * x[2]) + math.ldexp(x[0], -2)
+
+
 @program
 def of_scipy(x):
     found = scipy.special.logsumexp(x) + np.sum(scipy.special.softmax(x) * np.arange(3))

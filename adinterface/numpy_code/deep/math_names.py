@@ -51,9 +51,27 @@ def _modf(x: Any) -> Any:
     return x - integral_part, integral_part
 
 
+def _acosh(z: Any) -> Any:
+    """By Kahan: the derivative of some engines is that of the other branch, left of the imaginary axis."""
+    return 2 * np.log(np.sqrt((z + 1) / 2) + np.sqrt((z - 1) / 2))
+
+
 def _complex(name: str) -> Callable[..., Any]:
-    function = _NUMPY[name]
-    return lambda x: function(x + 0j)
+    function = _acosh if name == "acosh" else _NUMPY[name]
+    return lambda x: inverse_of_real(name, x) if name in INVERSE and x.dtype.kind != "c" else function(x + 0j)
+
+
+def inverse_of_real(name: str, x: Any) -> Any:
+    """arccos, arcsin or arccosh of real numbers, complex: on their cuts, engines have the derivative of the other side."""
+    inside = np.abs(x) <= 1
+    angle = np.where(inside, np.arccos(np.where(inside, x, 0.0)), np.where(x > 0, 0.0, np.pi))
+    area = np.where(inside, 0.0, np.arccosh(np.where(inside, 2.0, np.abs(x))))
+    if name == "acosh":
+        return area + 1j * angle
+    return angle - 1j * area if name == "acos" else np.pi / 2 - angle + 1j * area
+
+
+INVERSE = ("acos", "acosh", "asin")
 
 
 _NUMPY = {

@@ -46,7 +46,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
     it calls, runs as a copy in which NumPy's names are replaced: functions, methods and classes of its own module, of SciPy and
     other packages, each copied at its first use. `np.asarray(x)`, `float(x)`, `math.sin(x)` and `isinstance(x, np.ndarray)`
     keep the gradient there. Nothing is changed outside of the copies. Compiled functions are not replaced, and refuse
-    differentiated arrays by name; so does a function that assigns to a global name.
+    differentiated arrays by name. A differentiated number that f assigns to a global name is a plain one after the call.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, gradient, numpy_function

@@ -666,11 +666,16 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
     """A ufunc called with keywords, or one of its methods."""
     if method == "at":
         return accumulate_at(ufunc, *inputs)
+    where = kwargs.pop("where", True) if method == "__call__" else True
     out = kwargs.pop("out", None)
-    if out is not None and any(target is not None for target in out):
-        where = kwargs.pop("where", True) if method == "__call__" else True
+    if where is not True or (out is not None and any(target is not None for target in out)):
         inputs = tuple([stacked(value) for value in inputs])
+        if where is not True:  # elsewhere the ufunc may have no derivative
+            inputs = tuple([np.where(where, value, 1) if np.ndim(value) else value for value in inputs])
         result = _unusual(ufunc, method, inputs, kwargs) if kwargs or method != "__call__" else ufunc(*inputs)
+        if out is None:  # NumPy's result has no values elsewhere
+            parts = [np.where(where, part, False) for part in (result if type(result) is tuple else (result,))]
+            return tuple(parts) if type(result) is tuple else parts[0]
         if len(out) == 1:
             return _into(out[0], result, where, spelled(ufunc))
         return tuple([part if to is None else _into(to, part, where, spelled(ufunc)) for to, part in zip(out, result)])
@@ -702,16 +707,13 @@ _OF_VECTORS = frozenset({np.vecdot} if hasattr(np, "vecdot") else ())
 
 
 def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The keywords that mean something here; `where` and the like are refused."""
+    """The keywords that mean something here; others are refused."""
     if method != "__call__":
         return kwargs
     for name in [name for name in kwargs if name != "dtype"]:
         value = kwargs.pop(name)
         if not isinstance(value, (str, bool)) or value != _HARMLESS.get(name):
-            raise NumpyCodeError(
-                f"numpy_function: {spelled(ufunc)} does not take {name}= here. "
-                + ("Write np.where(condition, a, b), or give out= too." if name == "where" else "Leave it out.")
-            )
+            raise NumpyCodeError(f"numpy_function: {spelled(ufunc)} does not take {name}= here. Leave it out.")
     return kwargs
 
 
@@ -815,8 +817,8 @@ def _comparing(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
         frame = sys._getframe(1)
         names: Any = frame.f_globals
-        if getattr(names, "deep", False) and type(other) is not NumpyArray:
-            names.compared(frame, self, other)
+        if getattr(names, "deep", False) and (same := names.compared(frame, self, other)) is not None:
+            return same
         return operator(self, other)
 
     return operate

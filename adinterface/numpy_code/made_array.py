@@ -60,7 +60,7 @@ class MadeArray(NumpyArray):
             result = getattr(ufunc, method)(*plain(inputs), **plain(kwargs), out=plain(outs))
             results = [made(part) if out is None else out for part, out in zip(result if len(outs) > 1 else (result,), outs)]
         else:
-            where = True if outs is None else kwargs.pop("where", True)
+            where = kwargs.get("where", True) if method == "__call__" else True
             result = getattr(ufunc, method)(*[lent(stacked(part)) for part in inputs], **lent(kwargs))
             if outs is None:
                 return result

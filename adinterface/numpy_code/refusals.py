@@ -99,8 +99,23 @@ def where_deep_helps(found: str) -> str:
     """The note for a refusal that numpy_function(f, deep=True) may avoid: Python code needed a plain array."""
     if _in_deep_code():
         return ""
+    if (left := _left_by_deep(sys._getframe(1))) is not None:
+        return left
     helps = _in_scipy() or re.match(_FOLLOWED, found)
     return " numpy_function(f, deep=True) runs most of such code as it is." if helps else ""
+
+
+def _left_by_deep(frame: FrameType | None) -> str | None:
+    """The note for code that runs unchanged under deep=True; None for any other."""
+    while frame is not None and _package_of(frame) in _NOT_THE_USERS:
+        frame = frame.f_back
+    caller = frame
+    while caller is not None and not getattr(caller.f_globals, "deep", False):
+        caller = caller.f_back
+    if frame is None or caller is None or caller is frame:
+        return None
+    name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
+    return f" deep=True does not reach {name}, which runs as it is. Write what it does as a plain function."
 
 
 def _in_deep_code() -> bool:
@@ -179,7 +194,8 @@ def outside_remedies(error: BaseException) -> str | None:
         trace = trace.tb_next
     if frame is None or not frame.f_code.co_filename.startswith(_INSTALLED):
         return None
-    deep = "" if getattr(frame.f_globals, "deep", False) else "numpy_function(f, deep=True) runs most of such code as it is. "
+    told = getattr(frame.f_globals, "deep", False) or _left_by_deep(frame) is not None
+    deep = "" if told else "numpy_function(f, deep=True) runs most of such code as it is. "
     return (
         f"This is code of {_package_of(frame) or 'a package'}, which need not be changed. {deep}Where it writes into its "
         f"argument, pass it x.copy(). adinterface.rules.differentiate_with gives the function that calls it a derivative, and "

@@ -251,6 +251,13 @@ def number(x: Any) -> float:
     return float(np.reshape(library_of(x).to_numpy(x) if is_native(x) else x, ()))
 
 
+def _settled(option: Any) -> Any:
+    """An option in numbers: the tolerances and the points change how SciPy computes, and not what."""
+    if isinstance(option, (list, tuple)):
+        return [_settled(part) for part in option]
+    return numbers(option, _NAME) if is_traced(option) else option
+
+
 def integrated(
     func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...], full_output: Any, options: dict[str, Any]
 ) -> tuple[Any, ...]:
@@ -258,7 +265,7 @@ def integrated(
     captured = Captured((func, args))
     ends = {sign: end for sign, end in ((-1, a), (1, b)) if is_traced(end)}
     low, high = [float(np.reshape(numbers(end, _NAME), ())) for end in (a, b)]
-    options = {name: numbers(value, _NAME) if is_traced(value) else value for name, value in options.items()}
+    options = {name: _settled(value) for name, value in options.items()}
     followed = [*ends.values(), *[x for x in captured.arrays if parameters_of(x)]]
     if not followed:
         func, args = captured.with_values([numbers(x, _NAME)[()] for x in captured.arrays])

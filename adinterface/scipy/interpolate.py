@@ -605,18 +605,33 @@ OURS[scipy_interpolate.make_interp_spline] = make_interp_spline
 
 def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
     """scipy.interpolate.splev, of NumPy's arrays or an engine's."""
-    t, c, k = plain(tck) if isinstance(tck, (tuple, list)) else tck.tck
+    t, c, k = plain(tuple(tck) if isinstance(tck, (tuple, list)) else tck.tck)
     x = plain(x)
     if not is_engines(x, t, c):
         return scipy_interpolate.splev(x, tck, der, ext)
-    if ext not in (0,):
-        raise unsupported("scipy.interpolate.splev", f"ext={ext}", "Write np.clip(x, first, last), or np.where.")
-    c = inexact(c)
-    count = inexact(t).shape[0] - k - 1
-    return BSpline(t, c[:count], k)(x, der)
+    if isinstance(c, list):  # a curve in several dimensions
+        return [splev(x, (t, part, k), der, ext) for part in c]
+    t, c, x = inexact(t), inexact(c), inexact(x)
+    first, last = t[k], t[t.shape[0] - k - 1]
+    inside = (x >= first) & (x <= last)
+    if ext == 2 and not np.all(inside):
+        raise ValueError("Found x value not in the domain")
+    if ext == 3 and der == 0:  # SciPy extrapolates derivatives then
+        x = np.clip(x, first, last)
+    value = BSpline(t, c[: t.shape[0] - k - 1], k)(x, der)
+    return np.where(inside, value, 0.0) if ext == 1 else value
 
 
-OURS[scipy_interpolate.splev] = splev
+def splint(a: Any, b: Any, tck: Any) -> Any:
+    """scipy.interpolate.splint, of NumPy's arrays or an engine's: a spline is zero outside of its knots."""
+    t, c, k = plain(tuple(tck) if isinstance(tck, (tuple, list)) else tck.tck)
+    a, b = plain((a, b))
+    if not is_engines(a, b, t, c):
+        return scipy_interpolate.splint(a, b, tck)
+    return BSpline(t, inexact(c)[: t.shape[0] - k - 1], k).integrate(a, b, extrapolate=False)
+
+
+OURS |= {scipy_interpolate.splev: splev, scipy_interpolate.splint: splint}
 
 
 # Linear --------------------------------------------------------------------------------------------------------------
@@ -808,5 +823,5 @@ __getattr__: Callable[[str], Any] = rest_of("scipy.interpolate", globals())
 
 __all__ = [
     "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "PPoly", "PchipInterpolator",
-    "RegularGridInterpolator", "interp1d", "interpn", "make_interp_spline", "splev",
+    "RegularGridInterpolator", "interp1d", "interpn", "make_interp_spline", "splev", "splint",
 ]  # fmt: skip

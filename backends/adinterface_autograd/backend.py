@@ -15,18 +15,16 @@ from adinterface.core.contract.errors import AdinterfaceError
 from adinterface.core.contract.notes import TAKE_FUNCTIONS
 from adinterface.core.contract.record import note_step
 
-from .box import Box
-from .forward import ForwardNode
-from .known_failures import KNOWN_FAILURES
 from .library import AutogradLibrary
 from .nodes import Boxed
-from .reverse import ReverseNode
-from .rules import astype
-from .traces import backward, new_trace, node_of, unboxed
+from .repairs.box import Box
+from .repairs.forward import ForwardNode
+from .repairs.functions import astype, conjugate
+from .repairs.reverse import ReverseNode
+from .repairs.traces import backward, new_trace, node_of, unboxed
 
 
 class AutogradBackend(Backend):
-    known_failures = KNOWN_FAILURES
     libraries = (AutogradLibrary(),)
     node_types = (Boxed(),)
 
@@ -43,9 +41,9 @@ class AutogradBackend(Backend):
 
         def back(cotangents: Arrays) -> Arrays:
             # autograd transposes the derivative; its adjoint in the real inner product is the conjugate of that.
-            seeds = [(end, _conj(c)) for end, c in zip(ends, cotangents) if end is not None]
+            seeds = [(end, conjugate(c)) for end, c in zip(ends, cotangents) if end is not None]
             result = backward(seeds)
-            return tuple([_narrow(_conj(result[root]), x) if root in result else None for root, x in zip(roots, leaves)])
+            return tuple([_narrow(conjugate(result[root]), x) if root in result else None for root, x in zip(roots, leaves)])
 
         return Pullback(outputs, aux, back, any(end is not None for end in ends))
 
@@ -57,7 +55,7 @@ class AutogradBackend(Backend):
         results: dict[Any, Any] = {}
         if end is not None:
             results = backward([(end, np.ones((), dtype=self.libraries[0].dtype(output)))])
-        gradients = tuple([_conj(results[root]) if root in results else None for root in roots])
+        gradients = tuple([conjugate(results[root]) if root in results else None for root in roots])
         return Gradient((output,), aux.map(lambda array: unboxed(array, trace)), gradients, end is not None)
 
     def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | Pullback | None:
@@ -139,7 +137,3 @@ def _narrow(tangent: Any, y: Any) -> Any:
     if getattr(tangent, "dtype", y.dtype) == y.dtype:
         return tangent
     return astype(anp.real(tangent) if y.dtype.kind == "f" and np.iscomplexobj(tangent) else tangent, y.dtype)
-
-
-def _conj(x: Any) -> Any:
-    return anp.conj(x) if np.iscomplexobj(x) else x

@@ -1,27 +1,22 @@
-"""Users' rules on autograd: nodes that hold their derivatives, without a primitive for each rule.
-
-An autograd primitive returns one array, or a tuple whose parts pass through primitives again. Here each output has its own
-node, and all share one parent, the rule, which gets their cotangents together.
-"""
+"""Users' rules on autograd: nodes that hold their derivatives, without a primitive for each rule."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import autograd.numpy as anp
 import numpy as np
-from autograd.core import JVPNode, VSpace
+from autograd.core import JVPNode
 from autograd.tracer import find_top_boxed_args, isbox
 
 from adinterface.core.contract.library import epsilon
 from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear
 
-from . import namespace
-from .box import Box
-from .reverse import ReverseNode
-from .rules import value
-from .traces import backward, new_trace, node_of, traces_of
+from .repairs import namespace, several
+from .repairs.box import Box
+from .repairs.functions import conjugate, ones_like, value, zeros_like
+from .repairs.reverse import ReverseNode
+from .repairs.traces import backward, new_trace, node_of, traces_of
 
 Linear = Callable[[Arrays], Arrays]
 #: From tangents, or cotangents, at a point.
@@ -45,7 +40,7 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
     point = Point(tuple(below), carried, outputs, aux)
     if issubclass(node_class, JVPNode):
         given = {n: _like(box._node.g, box._value) for n, box in boxed}
-        tangents = tuple([given[n] if n in given else _zeros(x) for n, x in enumerate(below)])
+        tangents = tuple([given[n] if n in given else zeros_like(x) for n, x in enumerate(below)])
         if rule.pushforward is not None:
             pushed = _checked(rule, rule.pushforward, tangents, point, trace)
         else:
@@ -68,35 +63,25 @@ def _checked(rule: FlatRule, derivative: Map, moved: Arrays, point: Point, trace
 
 def _reverse(rule: FlatRule, point: Point, followed: list[int], parents: list[Any], trace: int) -> list[Any]:
     """A node for each output."""
-    count = len(point.outputs)
 
     def back(cotangents: Arrays) -> list[Any]:
         # autograd transposes the derivative; its adjoint in the real inner product is the conjugate of that.
-        seeds = tuple([_like(_conj(c), x) for c, x in zip(cotangents, point.outputs)])
+        seeds = tuple([_like(conjugate(c), x) for c, x in zip(cotangents, point.outputs)])
         if rule.pullback is not None:
             gradients = _checked(rule, rule.pullback, seeds, point, trace)
         else:
             push = rule.pushforward
             assert push is not None
             gradients = _adjoint(rule, lambda tangents: _checked(rule, push, tangents, point, trace), point.leaves, seeds)
-        return [_conj(gradients[n]) for n in followed]
+        return [conjugate(gradients[n]) for n in followed]
 
-    if count == 1:
-        return [_node(parents, lambda cotangent: back((cotangent,)), point.outputs[0])]
-    together = _node(
-        parents, lambda parts: back(tuple([_zeros(x) if part is None else part for part, x in zip(parts.parts, point.outputs)]))
+    outputs = point.outputs
+    if len(outputs) == 1:
+        return [several.node(parents, lambda cotangent: back((cotangent,)), outputs[0])]
+    together = several.node(
+        parents, lambda known: back(tuple([known[n] if n in known else zeros_like(x) for n, x in enumerate(outputs)]))
     )
-
-    def part(k: int) -> Any:
-        return _node([together], lambda cotangent: (_Parts({k: cotangent}, count),), point.outputs[k])
-
-    return [part(k) for k in range(count)]
-
-
-def _node(parents: list[Any], vjp: Callable[[Any], Any], output: Any = None) -> Any:
-    node: Any = ReverseNode.root_of(output)
-    node.parents, node.vjp = parents, vjp
-    return node
+    return [several.part(together, n, x) for n, x in enumerate(outputs)]
 
 
 def _like(moved: Any, x: Any) -> Any:
@@ -107,41 +92,18 @@ def _like(moved: Any, x: Any) -> Any:
     return namespace.astype(moved, dtype)
 
 
-class _Parts:
-    """Cotangents of some of the outputs."""
-
-    __slots__ = ("parts",)
-
-    def __init__(self, given: dict[int, Any], count: int):
-        self.parts: list[Any] = [given.get(k) for k in range(count)]
-
-
-class _PartsSpace(VSpace):  # type: ignore[misc]
-    """How autograd adds them."""
-
-    def _add(self, a: _Parts, b: _Parts) -> _Parts:
-        both = zip(a.parts, b.parts)
-        sums = {k: y if x is None else x if y is None else x + y for k, (x, y) in enumerate(both)}
-        return _Parts(sums, len(a.parts))
-
-    _mut_add = _add
-
-
-_PartsSpace.register(_Parts)
-
-
 def _adjoint(rule: FlatRule, linear: Linear, like: Arrays, vectors: Arrays) -> Arrays:
     """The adjoint of a linear map of arrays like these, applied to vectors."""
     # Not at zero, where some of autograd's rules leave out products with zero.
-    at = [np.ones(anp.shape(x), _dtype(x)) for x in like]
+    at = [ones_like(x) for x in like]
     roots = [ReverseNode.new_root() for _ in like]
     with new_trace() as trace:
         images = linear(tuple([Box(x, trace, root) for x, root in zip(at, roots)]))
         ends = [node_of(image, trace) for image in images]
-    result = backward([(end, _conj(v)) for end, v in zip(ends, vectors) if end is not None])
-    adjoint = tuple([_conj(result[root]) if root in result else _zeros(x) for root, x in zip(roots, like)])
+    result = backward([(end, conjugate(v)) for end, v in zip(ends, vectors) if end is not None])
+    adjoint = tuple([conjugate(result[root]) if root in result else zeros_like(x) for root, x in zip(roots, like)])
     numbers = [_number(image, v) for image, v in zip(images, vectors)]
-    coarsest = max([epsilon(_dtype(x).name) for x in (*images, *adjoint)])
+    coarsest = max([epsilon(np.result_type(value(x)).name) for x in (*images, *adjoint)])
     require_linear(rule, numbers, [_number(a, x) for a, x in zip(at, adjoint)], coarsest)
     return adjoint
 
@@ -150,18 +112,6 @@ def _number(a: Any, b: Any) -> tuple[float, float]:
     """Re sum(conj(a) b), and the size of what was summed."""
     products = np.real(np.conj(value(a)) * value(b))
     return float(np.sum(products)), float(np.sum(np.abs(products)))
-
-
-def _dtype(x: Any) -> Any:
-    return np.asarray(value(x)).dtype
-
-
-def _zeros(x: Any) -> Any:
-    return np.zeros(anp.shape(x), _dtype(x))
-
-
-def _conj(x: Any) -> Any:
-    return anp.conj(x) if np.iscomplexobj(x) else x
 
 
 __all__ = ["custom"]

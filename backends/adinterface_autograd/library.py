@@ -15,10 +15,16 @@ from adinterface.core.contract.library import NUMPY, PYTHON, Enter, Leave, Libra
 from adinterface.core.contract.loops import Loops
 from adinterface.core.contract.rules import Arrays, FlatRule
 
-from . import namespace as box_namespace
+from .adapted import namespace as box_namespace
 from .custom import custom
+from .repairs.checkpoint import checkpoint
 
 _SUPPORTED = ("float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble")
+
+
+class AutogradLoops(Loops):
+    def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
+        return checkpoint(function, arrays)
 
 
 class AutogradLibrary(Library):
@@ -72,8 +78,6 @@ class AutogradLibrary(Library):
         return NUMPY.leave(example, source)
 
     def loops(self) -> Loops:
-        from .loops import AutogradLoops
-
         return AutogradLoops(self)
 
     def namespace(self, x: Any) -> ModuleType:

@@ -9,7 +9,7 @@ from autograd.builtins import DictBox, SequenceBox
 
 from adinterface.core.contract.nodes import NodeType
 
-from .rules import value as numbers_of
+from .repairs.functions import value as numbers_of
 
 
 class Boxed(NodeType):

@@ -8,10 +8,10 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 
-from . import rules
-from .box import Box
-from .rules import discrete, value
-from .rules import written as written
+from .repairs import functions
+from .repairs.box import Box
+from .repairs.functions import discrete, value
+from .repairs.functions import written as written
 
 add, subtract, multiply, true_divide, divide = anp.add, anp.subtract, anp.multiply, anp.true_divide, anp.true_divide
 power, maximum, minimum, transpose = anp.power, anp.maximum, anp.minimum, anp.transpose
@@ -41,12 +41,12 @@ _item = ArrayBox.__getitem__
 
 
 def where(condition: Any, *choices: Any) -> Any:
-    return rules.where(condition, *choices) if choices else np.where(value(condition))
+    return functions.where(condition, *choices) if choices else np.where(value(condition))
 
 
 def __getattr__(name: str) -> Any:
     if name == "special":  # imported at the first use: only this needs SciPy
-        from . import autograd_special
+        from .repairs import special
 
-        return autograd_special
+        return special
     raise AttributeError(name)

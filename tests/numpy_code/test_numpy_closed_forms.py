@@ -1,5 +1,6 @@
 """numpy_function(f, deep=True): code that computes another formula at one value of a parameter, which loses the derivative."""
 
+import hashlib
 import warnings
 
 import numpy as np
@@ -8,7 +9,7 @@ import scipy.special
 import scipy.stats
 from backends_table import every_run
 
-from adinterface import AutoAutograd, AutoJax, AutoTorch, ClosedFormWarning, gradient, numpy_function
+from adinterface import AutoAutograd, AutoJax, AutoTorch, ClosedFormWarning, NumpyCodeError, gradient, numpy_function, prepare
 
 ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
@@ -123,3 +124,80 @@ def test_other_branches_are_not_told(f, backend):
 
 def test_a_parameter_that_is_not_differentiated_is_not_told():
     gradient(numpy_function(lambda x: with_a_branch(x, 0.0), deep=True), AutoTorch(), X)
+
+
+class Remembering:
+    """A model that keeps its last result, with the numbers that it is for."""
+
+    key = result = None
+
+    def value(self, x, y):
+        key = (float(x), float(y))
+        if key == self.key:
+            return self.result
+        self.key, self.result = key, x**2 * y
+        return self.result
+
+    def value_of_a_pair(self, x, y):
+        if self.key is None or (x, y) != self.key:
+            self.key, self.result = (x, y), x**2 * y
+        return self.result
+
+
+@every_run("torch", "autograd")
+@pytest.mark.parametrize("name", ["value", "value_of_a_pair"])
+def test_a_result_that_was_kept_for_equal_numbers_is_computed_again(name, backend):
+    model = Remembering()
+    f = numpy_function(lambda x, y: x * getattr(model, name)(x, y), deep=True)
+    getattr(model, name)(3.0, 2.0)  # with plain numbers
+    for _ in range(2):
+        np.testing.assert_allclose(gradient(f, backend, 3.0, 2.0), (54.0, 27.0))
+    twice = numpy_function(lambda x, y: getattr(model, name)(x, y) + 2 * getattr(model, name)(y, x), deep=True)
+    np.testing.assert_allclose(gradient(twice, backend, 2.0, 2.0), (8 + 2 * 4, 4 + 2 * 8))
+
+
+@every_run("torch", "autograd")
+def test_a_pair_is_compared_with_numbers_that_are_written(backend):
+    f = numpy_function(lambda x, y: x + y if (x, y) == (0.0, 0.0) else np.hypot(x, y), deep=True)
+    np.testing.assert_allclose(gradient(f, backend, 0.0, 0.0), (1.0, 1.0))
+
+
+class WithDigests:
+    """A model that keeps its last result under a digest of the numbers, as galpy has it."""
+
+    key = result = None
+
+    def __call__(self, x):
+        digest = hashlib.md5()
+        digest.update(np.array([x, 2.0]))
+        key = (hashlib.sha256(np.asarray(x)).hexdigest(), digest.digest())
+        if key != self.key:
+            self.key, self.result = key, np.sum(x**3)
+        return self.result
+
+
+@each_engine
+def test_a_result_under_a_digest_is_computed_again(backend):
+    model = WithDigests()
+    model(2.0)
+    f = numpy_function(lambda x: x * model(x), deep=True)
+    assert gradient(f, backend, 2.0) == gradient(f, backend, 2.0) == (32.0,)
+    fast = prepare(gradient, f, backend, 2.0)
+    assert fast(2.0) == (32.0,)
+    assert fast(3.0) == (108.0,)
+
+
+@pytest.mark.parametrize("use", [hash, len, str, bytes, lambda key: key.encode(), lambda key: f"{key}"])
+def test_a_digest_can_only_be_compared(use):
+    f = numpy_function(lambda x: x * (use(hashlib.md5(np.array([x])).hexdigest()) is not None), deep=True)
+    with pytest.raises(
+        NumpyCodeError, match=r"md5\(\.\.\.\)\.hexdigest\(\) of numbers that are differentiated can only be comp"
+    ):
+        gradient(f, AutoTorch(), 2.0)
+
+
+@each_engine
+def test_a_digest_of_plain_numbers(backend):
+    known = hashlib.md5(np.arange(3.0)).hexdigest()
+    f = numpy_function(lambda x: x if hashlib.md5(np.arange(3.0)).hexdigest() == known else 2 * x, deep=True)
+    assert gradient(f, backend, 2.0) == (1.0,)

@@ -15,6 +15,7 @@ import threading
 import types
 import warnings
 import weakref
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import deep_helper
 import jax
@@ -47,6 +48,7 @@ ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 X = np.array([0.4, 1.3, 2.2])
 PROGRAMS = []
+T = TypeVar("T")
 
 
 def program(f):
@@ -230,6 +232,67 @@ def abstract_classes(x):
     return Derived().value(x)
 
 
+class Registering(type):
+    """A metaclass that knows all of its classes, and completes their objects."""
+
+    known: ClassVar[list[str]] = []
+
+    def __init__(cls, name, bases, body):
+        super().__init__(name, bases, body)
+        cls.known.append(name)
+
+    def __call__(cls, *args):
+        made = super().__call__(*args)
+        made.extra = np.sum(np.asarray(made.a))
+        return made
+
+
+class Registered(metaclass=Registering):
+    helper = Model([1.0, 2.0, 4.0])
+
+    def __init__(self, a):
+        self.a = a
+        self.square = squares
+
+    def value(self, x):
+        return np.sum(np.asarray(x) * self.a) * self.extra
+
+
+class Later(Registered):
+    def value(self, x):
+        return super().value(x) + self.square(x)[0]
+
+
+class Valued(Protocol):
+    def value(self, x): ...
+
+
+class Valuing(Valued, Generic[T]):
+    def value(self, x):
+        return np.sum(np.asarray(x) ** 2)
+
+
+registered = Later(3.0)
+
+
+@program
+def classes_with_a_metaclass(x):
+    assert Registering.known == ["Registered", "Later"]
+    assert type(registered) is Later
+    assert isinstance(Later(1.0), Registered)
+    return registered.value(x) + Later(x).value(x) + Valuing().value(x) + Valuing[int]().value(x)
+
+
+@program
+def objects_of_a_class(x):
+    return (
+        np.sum(Later.helper.doubled * x)
+        + type(registered).helper.cubed @ x
+        + registered.helper.total(x)
+        + registered.square(x)[0]
+    )
+
+
 @functools.lru_cache
 def cached(n):
     return np.arange(n) + 1.0
@@ -287,6 +350,33 @@ def callables(x):
     return (
         np.sum(functools.partial(squares, x)()) + np.sum(next(map(np.asarray, [x]))) + sum(np.asarray(v) for v in (x[0], x[1]))
     )
+
+
+def _parts(z):
+    return z.real + 2 * z.imag
+
+
+@program
+def complex_numbers_of_python(x):
+    names = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "log", "log10", "sqrt", "tan")
+    found = sum(_parts(getattr(cmath, name)(v + shift)) for name in names for v in x for shift in (-1.0, 0.3j, -1 - 0.2j))
+    z = complex(x[0], x[1])
+    assert cmath.isfinite(z)
+    assert not cmath.isclose(z, 2 * z)
+    size, angle = cmath.polar(z * complex(real=x[1], imag=0.5))
+    return found + size + angle + _parts(complex(z, x[2]) ** 2) + _parts(cmath.rect(x[0], x[1]))
+
+
+@program
+def complex_results_of_real_numbers(x):
+    names = ("arccos", "arcsin", "arctanh", "log", "log2", "log10", "sqrt")
+    found = sum(_parts(getattr(np.emath, name)(x * sign)) for name in names for sign in (1, -1))
+    return np.sum(found + _parts(np.emath.power(-x, 0.3)) + _parts(np.emath.logn(3, -x)) + np.emath.arcsin([x[0], -x[0]])[0])
+
+
+@program
+def remainders(x):
+    return math.remainder(0.9, x[0]) + math.remainder(x[1], 2 * x[2]) + math.ldexp(x[0], -2)
 
 
 @program
@@ -655,11 +745,11 @@ class Color(enum.Enum):
 
 
 REFUSED = {
-    "a global name": (
-        lambda x: np.sum(counted(x)),
-        "numpy_function: deep_helper.counted assigns to the global name calls, and with deep=True it would run as a copy, "
-        "which has names of its own. Keep the value in an object, such as calls[0] of a list, or take the assignment out of "
-        "the function.",
+    "deleted names": (
+        lambda x: deep_helper.forget(x),
+        "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its gradient. Leave it out: it is an "
+        "array already. deep=True does not reach deep_helper.forget, which runs as it is. Write what it does as a plain "
+        "function.",
     ),
     "compiled code": (
         lambda x: scipy.stats._stats._studentized_range_pdf_logconst(x[0], x[1]),
@@ -667,7 +757,12 @@ REFUSED = {
         "and that would drop the gradient. Write it with np, give it a derivative with adinterface.rules.differentiate_with, "
         "or use AutoFiniteDifferences().",
     ),
-    "a method of an enumeration": (lambda x: Color.RED.value_of(x), "numpy_function: np.asarray(x) makes a plain NumPy array"),
+    "a method of an enumeration": (
+        lambda x: Color.RED.value_of(x),
+        "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its gradient. Leave it out: it is an "
+        "array already. deep=True does not reach test_numpy_deep.Color.value_of, which runs as it is. Write what it does "
+        "as a plain function.",
+    ),
     "nditer with options": (
         lambda x: sum(np.nditer(x, order="F")),
         "numpy_function: np.nditer of what is differentiated takes arrays, and None for one that it makes, and no options that "
@@ -688,10 +783,35 @@ def test_refused(case, backend):
         gradient(deep(f), backend, X)
 
 
-def test_a_function_that_assigns_to_a_global_name_runs_on_numbers():
+@each_engine
+def test_global_names_are_assigned_to(backend):
     before = deep_helper.calls
-    np.testing.assert_allclose(gradient(deep(lambda x: np.sum(x * counted(2.0))), AutoTorch(), X)[0], [2, 2, 2])
+    f = lambda x: np.sum(counted(x)) * (deep_helper.calls - before)
+    assert gradient(deep(f), backend, X)[0].tolist() == [1, 1, 1]
     assert deep_helper.calls == before + 1
+
+
+@each_engine
+def test_arrays_in_global_names_are_plain_after_the_call(backend, monkeypatch):
+    monkeypatch.setattr(deep_helper, "table", None)
+    for _ in range(2):
+        assert gradient(deep(deep_helper.looked_up), backend, X)[0].tolist() == [5, 1, 2]
+        assert type(deep_helper.table) is np.ndarray
+
+
+@each_engine
+def test_differentiated_numbers_in_global_names_are_plain_after_the_call(backend):
+    f = lambda x: deep_helper.summed(x) * deep_helper.last + deep_helper.total
+    (wanted,) = gradient(f, AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(gradient(deep(f), backend, X)[0], wanted, rtol=1e-7)
+    assert type(deep_helper.last) is float
+    assert (deep_helper.last, deep_helper.total) == pytest.approx((X[2], X @ X))
+
+
+def test_a_compiled_call_does_not_know_the_number_for_a_global_name():
+    with pytest.raises(NumpyCodeError, match=r"f assigns what is differentiated to a global name, and a compiled or batched"):
+        prepare(gradient, deep(deep_helper.summed), AutoJax(), X)(X)
+    np.testing.assert_allclose(gradient(deep(deep_helper.summed), AutoJax(), X)[0], 2 * X)
 
 
 def test_integers_of_compiled_code_have_no_derivative():

@@ -224,11 +224,6 @@ def device(x):
     return np.sum(x * np.ones(3, device=x.device))
 
 
-@refused("np.sin does not take where= here. Write np.where(condition, a, b), or give out= too.")
-def ufunc_where(x):
-    return np.sum(np.sin(x, where=x > 1.0))
-
-
 @refused("np.sin does not take casting= here. Leave it out.")
 def ufunc_casting(x):
     return np.sum(np.sin(x, casting="no"))

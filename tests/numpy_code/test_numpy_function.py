@@ -411,6 +411,22 @@ def test_any_kind_of_sorting(f, backend):
     assert_same_jacobian(f, backend, np.array([1.3, -0.4, 2.2]))
 
 
+MASKED = {
+    "without out": lambda x: np.where(x > 0, np.log(x, where=x > 0), 7.0),
+    "with out": lambda x: np.log(x, out=np.zeros(3), where=x > 0),
+    "a sum with out": lambda x: np.add.reduce(np.stack([x, 2 * x]), 0, out=np.zeros(3), where=[[True], [False]]),
+    "two arguments": lambda x: np.where(x > 0, np.divide(2.0, np.sqrt(np.abs(x)), where=x > 0), x),
+    "two results": lambda x: np.where(x > 0, np.modf(x, where=[True, False, True])[0], 0.0),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("f", MASKED.values(), ids=MASKED)
+@pytest.mark.filterwarnings("ignore:'where' used without 'out'")
+def test_a_ufunc_has_no_derivative_where_it_is_not_computed(f, backend):
+    assert_same_jacobian(f, backend, np.array([1.3, -0.4, 2.2]))
+
+
 LISTS = {
     "average": lambda x: np.average(x, weights=[1, 2, 3]),
     "clip": lambda x: np.clip(x, [0, 1, 0], 2),

@@ -114,6 +114,20 @@ def test_a_backend_imports_the_core_and_its_own_engine_and_no_sibling(name):
     assert _foreign(BACKENDS[name], FREE | ENGINE_OF[name]) == []
 
 
+@pytest.mark.parametrize("name", [name for name, path in BACKENDS.items() if (path / "repairs").exists()])
+def test_repairs_of_an_engine_import_the_engine_alone(name):
+    """So that they can be offered to the engine."""
+    folder = BACKENDS[name] / "repairs"
+    assert _foreign(folder, {"numpy"} | ENGINE_OF[name]) == []
+    outside = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in _files(folder)
+        for node in _imports_of(path)
+        if isinstance(node, ast.ImportFrom) and node.level > len(path.relative_to(folder).parts)
+    ]
+    assert outside == []
+
+
 def test_the_core_imports_no_engine_and_no_backend():
     allowed = FREE | {"ml_dtypes", "array_api_strict"}
     found = _foreign(CORE, allowed)

@@ -107,6 +107,12 @@ def test_the_smallest_error_asked_for_counts_for_the_derivative(backend):
     assert tight < 1e-10 < 1e-6 < loose < 1e-1
 
 
+@each_engine
+def test_points_are_numbers(backend):
+    f = numpy_function(lambda c: integrate.quad(lambda t: np.abs(t - c) ** 3, 0.0, 1.0, points=[c, 2 * c])[0])
+    assert gradient(f, backend, 0.3)[0] == pytest.approx(0.3**3 - 0.7**3, rel=1e-10)
+
+
 def test_a_derivative_that_does_not_converge_warns_by_name():
     f = numpy_function(lambda a: integrate.quad(lambda t: (t + 1e-9) ** (a - 1), 0.0, 1.0, limit=3)[0])
     said = r"quad: the integral of a derivative of order 1 may have an error above the .* that is estimated"

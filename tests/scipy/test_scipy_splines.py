@@ -105,6 +105,25 @@ def test_curves_are_those_of_scipy(what, backend):
         np.testing.assert_allclose(slopes, wanted, rtol=2e-6, atol=1e-7)
 
 
+FITTED = {
+    **{f"ext={ext}": lambda y, ext=ext: scipy.interpolate.UnivariateSpline(X, Y, s=0.1, ext=ext)(2 * y) for ext in (0, 1, 3)},
+    "a derivative": lambda y: scipy.interpolate.UnivariateSpline(X, Y, s=0.1)(y, nu=1),
+    "an antiderivative": lambda y: scipy.interpolate.InterpolatedUnivariateSpline(X, Y).antiderivative()(y),
+    "an integral": lambda y: scipy.interpolate.InterpolatedUnivariateSpline(X, Y).integral(0.2, np.max(y)),
+    "a plane curve": lambda y: np.asarray(scipy.interpolate.splev(y, scipy.interpolate.splprep([X, Y], s=0)[0])),
+    "an integral of splrep": lambda y: scipy.interpolate.splint(y[0], 2.5, scipy.interpolate.splrep(X, Y)),
+}
+
+
+@every_run("torch", "autograd")
+@pytest.mark.parametrize("what", FITTED)
+def test_splines_that_fitpack_has_fitted_to_plain_data(what, backend):
+    f = lambda y: np.sum(FITTED[what](np.abs(y)))
+    at = np.array([0.31, 0.83, 1.7])
+    (wanted,) = gradient(f, AutoFiniteDifferences(), at)
+    np.testing.assert_allclose(gradient(numpy_function(f, deep=True), backend, at)[0], wanted, rtol=2e-6, atol=1e-7)
+
+
 SOME = ["a basis", "an integral over periods", "extrema", "pieces of a spline"]
 
 

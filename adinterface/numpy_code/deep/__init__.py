@@ -7,7 +7,7 @@ or in a special class, runs unchanged and refuses differentiated arrays.
 
 The two functions here are the entry: nothing else of adinterface imports a module of this folder. `copier` makes copies, for
 both. `writing` defines the replacements in code that writes to arrays, `copies` those in code with deep=True. The latter
-are in `globals`, `classes`, `builtin_names`, `numpy_names`, `math_names` and `scipy_names`. `bytecode`, `branches`,
+are in `globals`, `classes`, `builtin_names`, `numpy_names`, `math_names`, `scipy_names` and `digests`. `bytecode`, `branches`,
 `catching` and `closed_forms` read bytecode. May import what `numpy_code` may, and its arrays.
 """
 

@@ -31,7 +31,16 @@ def _number(real: type, dtype: type) -> Callable[..., Any]:
 
 
 FLOAT = standing(float, _number(float, np.float64), dtype=np.dtype(float))
-COMPLEX = standing(complex, _number(complex, np.complex128), dtype=np.dtype(complex))
+_one_complex = _number(complex, np.complex128)
+
+
+def _complex(real: Any = 0, imag: Any = None) -> Any:
+    if not (type(real) is NumpyArray or type(imag) is NumpyArray):
+        return complex(real) if imag is None else complex(real, imag)
+    return _one_complex(real) if imag is None else _one_complex(real) + 1j * FLOAT(imag)
+
+
+COMPLEX = standing(complex, _complex, dtype=np.dtype(complex))
 
 
 def _extreme(real: Callable[..., Any], beyond: str) -> Callable[..., Any]:

@@ -24,11 +24,10 @@ def nested_codes(code: CodeType) -> Iterator[CodeType]:
 
 
 @functools.lru_cache(4096)
-def assigned_globals(code: CodeType) -> tuple[str, ...]:
-    """The global names that a function assigns to. A copy would assign to its own."""
-    if all(_GLOBAL_STORES.isdisjoint(part.co_code[::2]) for part in nested_codes(code)):
-        return ()
-    return tuple(dict.fromkeys(_names(code, "STORE_GLOBAL", "DELETE_GLOBAL")))
+def assigns_to_globals(code: CodeType, *, deletes: bool = False) -> bool:
+    """Whether a function has a statement that assigns to a global name; deletes: that deletes one."""
+    stores = {opcode.opmap["DELETE_GLOBAL" if deletes else "STORE_GLOBAL"]}
+    return not all(stores.isdisjoint(part.co_code[::2]) for part in nested_codes(code))
 
 
 @functools.lru_cache(4096)
@@ -36,14 +35,12 @@ def assigned_free_variables(code: CodeType) -> frozenset[str]:
     """The variables of an outer function that this one assigns to."""
     if not code.co_freevars:
         return frozenset()
-    return frozenset(_names(code, "STORE_DEREF", "DELETE_DEREF"))
-
-
-def _names(code: CodeType, *operations: str) -> Iterator[str]:
-    for part in nested_codes(code):
-        for instruction in dis.get_instructions(part):
-            if instruction.opname in operations and (instruction.argval in part.co_freevars or "GLOBAL" in instruction.opname):
-                yield instruction.argval
+    return frozenset(
+        instruction.argval
+        for part in nested_codes(code)
+        for instruction in dis.get_instructions(part)
+        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF") and instruction.argval in part.co_freevars
+    )
 
 
 @functools.lru_cache(4096)
@@ -70,4 +67,3 @@ _IN_PLACE = {
     if instruction[0] == opcode.opmap["BINARY_OP"]
 }
 _STORES = {opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opcode.opmap}
-_GLOBAL_STORES = {opcode.opmap["STORE_GLOBAL"], opcode.opmap["DELETE_GLOBAL"]}

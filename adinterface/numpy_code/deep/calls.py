@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.contract.decisions import note_reading
-from ..refusals import telling_unknown
+from ..refusals import here, telling_unknown
 from .classes import landed
 from .copies import Copies, DictView, ListView
 
@@ -18,12 +18,16 @@ def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
     of = COPIES.of
 
     def call(*args: Any, **keywords: Any) -> Any:
+        outermost = not here.running
         try:
             with telling_unknown():
                 return _leaving(of(f)(*map(of, args), **{name: of(value) for name, value in keywords.items()}))
         except Exception as error:
             note_reading(error)  # the cause may be a number that a compiled call did not know
             raise
+        finally:
+            if outermost:
+                COPIES.settle()
 
     return lambda: call
 

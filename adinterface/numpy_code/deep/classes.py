@@ -5,11 +5,15 @@ from __future__ import annotations
 import abc
 import contextlib
 import copy
+import enum
 import functools
+import inspect
 import types
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic
+
+from .reach import reached
 
 Copy = Callable[[types.FunctionType], Any]
 
@@ -20,7 +24,7 @@ _LEFT = frozenset({
     "__set_name__", "__setstate__", "__sizeof__", "__str__", "__subclasshook__",
 })  # fmt: skip
 #: Python's classes that a subclass cannot replace.
-_UNLIKE = (BaseException, tuple, str, bytes, int, float, complex, set, frozenset, type)
+_UNLIKE = (BaseException, enum.Enum, tuple, str, bytes, int, float, complex, set, frozenset, type)
 #: What holds more than a `__dict__`, so that an object of it cannot share its state.
 _CONTAINERS = (dict, list)
 #: The types of class members that run code.
@@ -47,6 +51,18 @@ class Reached(type):
             order += [base] if standing is None else [standing, base]
         return order
 
+    def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> Any:
+        """Without the metaclass of the user's class, which may register what it makes."""
+        return (abc.ABCMeta if issubclass(mcs, abc.ABCMeta) else type).__new__(mcs, name, bases, body)
+
+    def __init__(cls, *args: Any):
+        type.__init__(cls, *args)
+
+    def __getattribute__(cls, name: str) -> Any:
+        value = type.__getattribute__(cls, name)
+        of = None if name[:2] == "__" else vars(cls).get("_replacement")
+        return value if of is None else of(value)
+
     # Copied code uses the user's class; these are for other users of the class, such as the registry of an ABC, which checks
     # all subclasses, and would be checked in turn.
 
@@ -69,8 +85,10 @@ class Reached(type):
             super().__setattr__(name, value)
 
 
-class ReachedABC(Reached, abc.ABCMeta):
-    """The same for abstract base classes."""
+@functools.cache
+def _reached(meta: type) -> Any:
+    """The metaclass of replaced classes whose own one this is."""
+    return Reached if meta is type else type("Reached", (Reached, meta), {})
 
 
 class _Quiet:
@@ -90,7 +108,7 @@ def real_of(value: Any) -> Any:
 def can_stand_for(cls: type) -> bool:
     """Whether a class can be replaced by a subclass, and needs to be."""
     return (
-        type(cls) in (type, abc.ABCMeta)
+        (type(cls) in (type, abc.ABCMeta) or type(cls).__module__ == "typing" or reached(type(cls).__module__))
         and bool(cls.__flags__ & _MADE_BY_A_STATEMENT)
         and bool(cls.__flags__ & (1 << 10))  # may have subclasses
         and not issubclass(cls, _UNLIKE)
@@ -109,6 +127,7 @@ def class_for(cls: type, of: Callable[[Any], Any]) -> Any:
     """
     body: dict[str, Any] = {
         "_reached": cls,
+        "_replacement": of,
         "_standing": {base: standing for base in cls.__mro__[1:] if isinstance(standing := of(base), Reached)},
         "__module__": cls.__module__,
         "__qualname__": cls.__qualname__,
@@ -121,9 +140,10 @@ def class_for(cls: type, of: Callable[[Any], Any]) -> Any:
         body["__eq__"], body["__hash__"] = _same, _hash
     if all("__getattribute__" not in vars(base) for base in cls.__mro__[:-1]):
         body["__getattribute__"] = _reading(of)
-    meta = ReachedABC if type(cls) is abc.ABCMeta else Reached
+    if issubclass(cls, Generic):
+        body["__class_getitem__"] = classmethod(lambda made, item: made)  # typing would return the alias of the original
     try:
-        return meta(cls.__name__, (_Quiet, cls), body)
+        return _reached(type(cls))(cls.__name__, (_Quiet, cls), body)
     except TypeError:  # a layout, or an order of bases, that no subclass can have
         return None
 
@@ -134,6 +154,10 @@ def fill(made: Any, cls: type, copy: Copy) -> None:
     def again(function: Any) -> Any:
         return copy(function) if type(function) is types.FunctionType else function
 
+    for base in inspect.getmro(type(cls))[-3::-1]:  # of the metaclass
+        for name, member in vars(base).items():
+            if type(member) is types.FunctionType and name not in _LEFT | vars(Reached).keys():
+                setattr(type(made), name, again(member))
     for name, member in list(vars(cls).items()):
         if name in _LEFT:
             continue
@@ -151,7 +175,8 @@ def fill(made: Any, cls: type, copy: Copy) -> None:
             standing = functools.partialmethod(again(member.func), *member.args, **member.keywords)
         elif (standing := _descriptor(member, again)) is None:
             continue
-        type.__setattr__(made, name, standing)
+        with contextlib.suppress(AttributeError):  # a property of the metaclass has this name
+            type.__setattr__(made, name, standing)
     abstract = getattr(cls, "__abstractmethods__", None)
     if abstract is not None:
         type.__setattr__(made, "__abstractmethods__", frozenset(abstract))

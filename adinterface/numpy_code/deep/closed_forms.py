@@ -1,4 +1,4 @@
-"""Tests of a parameter for one value, at which code computes a closed form that may not depend on the parameter any more."""
+"""Tests of a parameter for one value, at which code may compute what does not depend on it: a closed form, a result it kept."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import ClosedFormWarning, levels_to_the_user
+from ..array import NumpyArray
 from ..refusals import source_at
 from .plain import known_numbers, plain
 
@@ -20,15 +21,38 @@ _CLOSE = 1e-4
 _ABSOLUTE = frozenset({"abs", "absolute", "fabs"})
 
 
-def compared(frame: FrameType, x: Any, other: Any) -> None:
-    """Warns if copied code has compared a differentiated parameter with its own value.
+def compared(frame: FrameType, x: Any, other: Any) -> bool | None:
+    """The result of a comparison of two keys; None for any other comparison.
 
-    In a compiled or batched call unknown numbers show nothing.
+    A result that code kept for equal numbers does not depend on what is differentiated now. So a number that is followed is
+    equal in a key only to itself. Warns if copied code has compared a differentiated parameter with its own value. In a
+    compiled or batched call unknown numbers show nothing.
     """
-    if x.dtype.kind not in "fc" or not x._traced() or not isinstance(other := plain(other), (int, float, complex, np.ndarray)):
-        return
     code = frame.f_code
-    test = _test(code, frame.f_lasti, code.co_filename, code.co_name)
+    if x.dtype.kind not in "fc" or not x._traced():
+        return None
+    for side in _keys(code, frame.f_lasti, code.co_filename):
+        key = frame.f_locals.get(_name(side))
+        if type(side) is ast.Tuple or (type(key) is tuple and any(part is x or part is other for part in key)):
+            return type(other) is NumpyArray and other._array is x._array
+    if type(other) is not NumpyArray and isinstance(other := plain(other), (int, float, complex, np.ndarray)):
+        _warn_of_closed_form(code, frame.f_lasti, x, other)
+    return None
+
+
+@functools.lru_cache(4096)
+def _keys(code: CodeType, at: int, file: str) -> tuple[ast.expr, ...]:
+    """The tuples, and the names, in a test for equality of two values that are not written there."""
+    comparison = _comparison(source_at(code, at, file))
+    if comparison is None or not isinstance(comparison.ops[0], (ast.Eq, ast.NotEq)):
+        return ()
+    sides = (comparison.left, comparison.comparators[0])
+    written = any(isinstance(node, ast.Constant) for side in sides for node in ast.walk(side))
+    return () if written else tuple([side for side in sides if isinstance(side, (ast.Name, ast.Tuple))])
+
+
+def _warn_of_closed_form(code: CodeType, at: int, x: Any, other: Any) -> None:
+    test = _test(code, at, code.co_filename, code.co_name)
     if test is None or (numbers := known_numbers(x, uncompiled=True)) is None:
         return
     distance = np.abs(numbers - other) if test.equality else np.where(np.abs(other) <= _CLOSE, numbers - np.abs(other), np.inf)
@@ -53,11 +77,8 @@ class _Test:
 def _test(code: CodeType, at: int, file: str, function: str) -> _Test | None:
     """The comparison that an instruction does, if it is one of a parameter of the function that could hide the parameter."""
     text = source_at(code, at, file)
-    try:
-        expression = ast.parse(text, mode="eval").body
-    except SyntaxError:
-        return None
-    if not isinstance(expression, ast.Compare) or len(expression.ops) != 1:
+    expression = _comparison(text)
+    if expression is None:
         return None
     equality = isinstance(expression.ops[0], (ast.Eq, ast.NotEq))
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -66,6 +87,14 @@ def _test(code: CodeType, at: int, file: str, function: str) -> _Test | None:
         if name in parameters and not (equality and _used_where_equal(code, at, name, isinstance(expression.ops[0], ast.Eq))):
             return _Test(text, name, equality)
     return None
+
+
+def _comparison(text: str) -> ast.Compare | None:
+    try:
+        expression = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    return expression if isinstance(expression, ast.Compare) and len(expression.ops) == 1 else None
 
 
 def _name(node: ast.expr | None) -> str:

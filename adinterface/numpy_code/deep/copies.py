@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
+from ..array import NumpyArray
 from ..engine import OFFERS
-from ..made_array import captured
-from . import builtin_names, classes, math_names, numpy_names, scipy_names
-from .bytecode import assigned_globals
+from ..made_array import captured, with_each
+from ..python_numbers import is_python_number
+from . import builtin_names, classes, digests, math_names, numpy_names, scipy_names
+from .bytecode import assigns_to_globals
 from .compiled import Compiled, Left, Offered, settled
 from .copier import FunctionCopy, copied
 from .globals import Globals, ModuleView
-from .plain import PLAIN, first_wrapped
+from .plain import PLAIN, first_wrapped, known_numbers, plain
 from .reach import reached, top_of
 from .standing import Standing
 from .standing import real_of as real_class
@@ -40,9 +42,10 @@ class Copies:
         self._kept: dict[int, tuple[Any, Any]] = {}
         self._objects: dict[int, tuple[weakref.ref[Any], Any]] = {}
         self._scopes: weakref.WeakValueDictionary[int, Globals] = weakref.WeakValueDictionary()
+        self._assigned: dict[int, Globals] = {}
         self._builtins = builtin_names.builtin_names(self.of)
         self._by_identity.update(numpy_names.stand_ins(self.of))
-        self._by_identity.update(math_names.stand_ins())
+        self._by_identity.update(math_names.stand_ins() | digests.stand_ins())
         for name in ("float", "complex", "type"):
             real = getattr(builtins, name)
             self._by_identity[id(real)] = (real, self._builtins[name])
@@ -91,8 +94,8 @@ class Copies:
             return offered
         if not self._is_reached(value):
             return self._keep(value, Left(value)) if str(value.__module__).startswith("scipy.sparse") else value
-        if names := assigned_globals(value.__code__):
-            return self._kept_function(value, names)
+        if not self._can_assign(value):
+            return value
         with self._lock:
             dispatched = _singledispatched(value)
             if dispatched:
@@ -129,20 +132,17 @@ class Copies:
             reached(value.__globals__.get("__name__")) and top_of(value.__module__) != "adinterface"
         )
 
-    def _kept_function(self, value: types.FunctionType, names: tuple[str, ...]) -> Callable[..., Any]:
-        """A function that assigns to global names would assign to those of its copy: it stays itself."""
+    def _can_assign(self, function: types.FunctionType) -> bool:
+        """Whether a copy can do what a function does with global names: it has its own, which it cannot delete."""
+        if assigns_to_globals(function.__code__):
+            self._assigned[id(function.__globals__)] = self._scope(function.__globals__)
+        return not assigns_to_globals(function.__code__, deletes=True)
 
-        @functools.wraps(value)
-        def call(*args: Any, **keywords: Any) -> Any:
-            if first_wrapped((args, keywords)) is not None:
-                raise NumpyCodeError(
-                    f"numpy_function: {value.__module__}.{value.__qualname__} assigns to the global name {names[0]}, and with "
-                    f"deep=True it would run as a copy, which has names of its own. Keep the value in an object, such as "
-                    f"{names[0]}[0] of a list, or take the assignment out of the function."
-                )
-            return value(*args, **keywords)
-
-        return call
+    def settle(self) -> None:
+        """At the end of a call, give each module what copies have assigned to its names."""
+        refused = [error for scope in list(self._assigned.values()) for error in scope.settle(leaving)]
+        if refused:
+            raise refused[0]
 
     def _dispatching(self, value: Any) -> Callable[..., Any]:
         """A function of functools.singledispatch, which finds its implementation by the class of the first argument."""
@@ -211,9 +211,9 @@ class Copies:
         if type(value) is ModuleView:
             return value
         name = value.__name__
-        if not reached(name) and name not in ("math", "cmath") and top_of(name) != "numpy":
+        if not reached(name) and name not in ("cmath", "hashlib", "math") and top_of(name) != "numpy":
             return value
-        return self._keep(value, ModuleView(value, self.of))
+        return self._keep(value, ModuleView(value, self.of, self._scopes))
 
     def _class(self, cls: type) -> Any:
         if isinstance(cls, (classes.Reached, Standing)) or not (reached(cls.__module__) or cls is np.poly1d):
@@ -237,9 +237,7 @@ class Copies:
     def _method_copy(self, function: types.FunctionType) -> Any:
         if isinstance(function.__globals__, Globals):
             return function
-        if names := assigned_globals(function.__code__):
-            return self._kept_function(function, names)
-        if not self._is_reached(function) and not function.__closure__:
+        if (not self._is_reached(function) and not function.__closure__) or not self._can_assign(function):
             return function
         return scipy_names.method_for(function, copied(function, self))
 
@@ -288,6 +286,20 @@ class Copies:
         changed = any(a is not b for a, b in zip(parts.values(), value.values()))
         changed = changed or any(a is not b for a, b in zip(parts, value))
         return DictView(value, parts) if changed else value
+
+
+def leaving(value: Any) -> Any:
+    """What copied code leaves in an object or a name of the user's: the user's objects, and numbers."""
+    if isinstance(value, (ListView, DictView)):
+        return value._original
+    if type(value) is NumpyArray:
+        if (numbers := known_numbers(value)) is None:
+            raise NumpyCodeError(
+                "numpy_function: f assigns what is differentiated to a global name, and a compiled or batched call does not "
+                "know its number. Return it from f, or call f without compiling it."
+            )
+        return numbers.item() if is_python_number(value) else numbers[()]
+    return classes.landed(with_each(leaving, plain(value)))
 
 
 class ListView(list[Any]):

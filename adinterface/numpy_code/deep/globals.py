@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-Of = Callable[[Any], Any]
+from ...core.contract.errors import NumpyCodeError
 
-_MISSING = object()
+Of = Callable[[Any], Any]
 
 
 class Globals(dict[str, Any]):
@@ -16,7 +16,7 @@ class Globals(dict[str, Any]):
 
     Each name is looked up in the module at each use, so that a copy sees later definitions, as in a notebook.
 
-    The dict itself holds only the built-in names, which the interpreter reads there.
+    The dict itself holds the built-in names, which the interpreter reads there, and what copies have assigned during a call.
     """
 
     #: Read by refusals.
@@ -37,11 +37,11 @@ class Globals(dict[str, Any]):
         return catches(frame.f_code, frame.f_lasti) or caught_by_callers(frame)
 
     @staticmethod
-    def compared(frame: Any, x: Any, other: Any) -> None:
-        """Told of each comparison in code in these names."""
+    def compared(frame: Any, x: Any, other: Any) -> bool | None:
+        """Told of each comparison in code in these names; the result, where this decides it."""
         from .closed_forms import compared
 
-        compared(frame, x, other)
+        return compared(frame, x, other)
 
     def __init__(self, original: dict[str, Any], of: Of, builtins: dict[str, Any]):
         super().__init__(__builtins__=builtins)
@@ -56,40 +56,52 @@ class Globals(dict[str, Any]):
             return self._builtins[name]
         return self._of(value)
 
-    # For Python code that calls `globals()`; the interpreter uses the two methods above.
+    def settle(self, leaving: Of) -> Iterator[NumpyCodeError]:
+        """At the end of a call, give the module what copies have assigned to its names, or the reason why not."""
+        for name in dict.keys(self) - {"__builtins__"}:
+            try:
+                self.original[name] = leaving(dict.pop(self, name))
+            except NumpyCodeError as error:
+                yield error
 
-    def __getitem__(self, name: str) -> Any:
-        return dict.__getitem__(self, name) if name == "__builtins__" else self.__missing__(name)
+    # For Python code that calls `globals()`; the interpreter uses the methods above.
 
     def get(self, name: str, default: Any = None) -> Any:
-        value = self.original.get(name, _MISSING)
-        return default if value is _MISSING else self._of(value)
+        return self[name] if name in self else default  # noqa: SIM401
 
     def __contains__(self, name: object) -> bool:
-        return name in self.original
+        return name in self.original or dict.__contains__(self, name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.original)
+        return iter(self.original | dict.fromkeys(dict.keys(self)))
 
     def __len__(self) -> int:
-        return len(self.original)
+        return len(list(self))
 
     def __setitem__(self, name: str, value: Any) -> None:
+        dict.pop(self, name, None)
         self.original[name] = value
 
 
 class ModuleView(types.ModuleType):
     """A module whose attributes are replaced."""
 
-    def __init__(self, original: types.ModuleType, of: Of):
+    def __init__(self, original: types.ModuleType, of: Of, scopes: Mapping[int, Globals]):
         super().__init__(original.__name__)
+        self.__dict__["_scopes"] = scopes
         for name in ("__doc__", "__loader__", "__spec__", "__package__"):
             self.__dict__[name] = getattr(original, name, None)
         self.__dict__["_original"] = original
         self.__dict__["_of"] = of
 
     def __getattr__(self, name: str) -> Any:
-        return self.__dict__["_of"](getattr(self.__dict__["_original"], name))
+        original = self.__dict__["_original"]
+        scope = self.__dict__["_scopes"].get(id(vars(original)))
+        return (
+            scope[name]
+            if scope is not None and dict.__contains__(scope, name)
+            else self.__dict__["_of"](getattr(original, name))
+        )
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self.__dict__["_original"], name, value)

@@ -51,9 +51,27 @@ def _modf(x: Any) -> Any:
     return x - integral_part, integral_part
 
 
+def _acosh(z: Any) -> Any:
+    """By Kahan: the derivative of some engines is that of the other branch, left of the imaginary axis."""
+    return 2 * np.log(np.sqrt((z + 1) / 2) + np.sqrt((z - 1) / 2))
+
+
 def _complex(name: str) -> Callable[..., Any]:
-    function = _NUMPY[name]
-    return lambda x: function(x + 0j)
+    function = _acosh if name == "acosh" else _NUMPY[name]
+    return lambda x: inverse_of_real(name, x) if name in INVERSE and x.dtype.kind != "c" else function(x + 0j)
+
+
+def inverse_of_real(name: str, x: Any) -> Any:
+    """arccos, arcsin or arccosh of real numbers, complex: on their cuts, engines have the derivative of the other side."""
+    inside = np.abs(x) <= 1
+    angle = np.where(inside, np.arccos(np.where(inside, x, 0.0)), np.where(x > 0, 0.0, np.pi))
+    area = np.where(inside, 0.0, np.arccosh(np.where(inside, 2.0, np.abs(x))))
+    if name == "acosh":
+        return area + 1j * angle
+    return angle - 1j * area if name == "acos" else np.pi / 2 - angle + 1j * area
+
+
+INVERSE = ("acos", "acosh", "asin")
 
 
 _NUMPY = {
@@ -74,14 +92,19 @@ _OURS: dict[str, Callable[..., Any]] = {
     "hypot": _hypot,
     "isclose": _isclose,
     "lgamma": _special("gammaln"),
+    "ldexp": lambda x, i: x * 2.0**i,
     "log": _log,
     "modf": _modf,
     "prod": _prod,
+    "remainder": lambda x, y: x - y * np.rint(x / y),
     "sumprod": lambda p, q: sum(a * b for a, b in zip(p, q, strict=True)),
     "trunc": lambda x: int(np.trunc(x)),
 }
 _ALL: dict[str, Callable[..., Any]] = {**_NUMPY, **_OURS}
-_COMPLEX = ("acos", "asin", "atan", "cos", "cosh", "exp", "log10", "sin", "sinh", "sqrt", "tan", "tanh")
+#: Those of cmath, which compute with complex numbers.
+_COMPLEX = (
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "log10", "sin", "sinh", "sqrt", "tan", "tanh",
+)  # fmt: skip
 
 
 #: These raise no error, for any number; those that return integers check it themselves.
@@ -136,7 +159,9 @@ def stand_ins() -> dict[int, tuple[Any, Any]]:
         (getattr(math, name), ours) for name, ours in _ALL.items() if hasattr(math, name)
     ]  # some came with later releases
     pairs += [(getattr(cmath, name), _complex(name)) for name in _COMPLEX]
+    pairs += [(getattr(cmath, name), _ALL[name]) for name in ("isclose", "isfinite", "isinf", "isnan")]
     pairs += [
+        (cmath.polar, lambda z: tuple(map(python_number, (np.abs(z), np.angle(z))))),
         (cmath.log, lambda x, *base: _log(x + 0j, *base)),
         (cmath.phase, np.angle),
         (cmath.rect, lambda r, phi: r * np.exp(1j * phi)),

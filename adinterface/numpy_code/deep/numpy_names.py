@@ -20,6 +20,7 @@ from ..storage import source_of
 from ..writers import WRITERS
 from . import branches
 from .globals import Of
+from .math_names import inverse_of_real
 from .plain import assembled, first_wrapped, is_followed, known_numbers, plain, settled_number, unknown
 from .standing import pretended, real_of, standing
 
@@ -348,6 +349,20 @@ def by_numbers(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
     return call
 
 
+def inverse(real: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """np.emath.arccos or np.emath.arcsin, which are complex for real numbers beyond 1."""
+    inside = {"acos": np.arccos, "asin": np.arcsin}[name]
+
+    @functools.wraps(real)
+    def call(x: Any) -> Any:
+        x = assembled(x)
+        if not is_followed(x):
+            return made(real(plain(x)))
+        return inverse_of_real(name, x) if x.dtype.kind != "c" and np.any(np.abs(x) > 1) else inside(x)
+
+    return call
+
+
 def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
     """The replacement of each NumPy name, by its identity."""
     ours = {
@@ -358,13 +373,14 @@ def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
         np.ndenumerate: ndenumerate, np.nditer: nditer, np.place: place, np.apply_along_axis: apply_along_axis,
         np.may_share_memory: may_share_memory, np.shares_memory: may_share_memory,
         np.partition: partition, np.fromiter: fromiter, np.result_type: concrete_dtype, np.iterable: iterable,
+        np.emath.arccos: inverse(np.emath.arccos, "acos"), np.emath.arcsin: inverse(np.emath.arcsin, "asin"),
         np.vectorize: standing(np.vectorize, lambda *args, **keywords: Vectorized(of, np.vectorize(*args, **keywords))),
     }  # fmt: skip
     pairs: list[tuple[Any, Any]] = list(ours.items())
     pairs += [(np.r_, Ranges(np.r_, np.concatenate)), (np.c_, Ranges(np.c_, np.column_stack))]
     pairs += [(real, standing(real, number_class(real))) for real in (np.float64, np.float32, np.complex128, np.complex64)]
     known = {id(real) for real, _ in pairs}
-    for module in (np, np.linalg, np.fft):
+    for module in (np, np.linalg, np.fft, np.emath):
         for name in dir(module):
             value: Any = operator.attrgetter(name)(module) if name != "in1d" and not name.startswith("_") else None
             if hasattr(value, "_implementation") and id(value) not in known:

@@ -222,9 +222,17 @@ class KernelEstimate:
         return np.exp(logs).T @ values
 
 
+def _interpolate() -> Any:
+    return importlib.import_module("scipy.interpolate")
+
+
 #: By module and name: a function of the original and of the replacements.
 FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Any]] = {
     **{("scipy.optimize._zeros_py", name): root for name in ("brentq", "brenth", "bisect", "ridder", "toms748")},
+    **{
+        ("scipy.interpolate._fitpack_impl", name): lambda real, of: of(getattr(_interpolate(), real.__name__))
+        for name in ("splev", "splint")
+    },
     ("scipy.stats._stats", "gaussian_kernel_estimate"): lambda real, of: KernelEstimate(real, False),
     ("scipy.stats._stats", "gaussian_kernel_estimate_log"): lambda real, of: KernelEstimate(real, True),
 }

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..array_makers import MAKERS
 from ..made_array import captured
-from .bytecode import assigned_globals, nested_codes, writes_to_arrays
+from .bytecode import assigns_to_globals, nested_codes, writes_to_arrays
 from .copier import FunctionCopy, copied, is_filled
 
 _FUNCTIONS = frozenset({types.FunctionType, types.BuiltinFunctionType, type(np.copy)})
@@ -132,7 +132,7 @@ def _around(function: Any, bind: Callable[[Any], Callable[..., Any]]) -> Callabl
 
 
 def _can_be_copied(function: types.FunctionType) -> bool:
-    return not assigned_globals(function.__code__)
+    return not any(assigns_to_globals(function.__code__, deletes=deletes) for deletes in (False, True))
 
 
 def _writes(f: types.FunctionType, seen: set[Any]) -> bool:

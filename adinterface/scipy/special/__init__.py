@@ -11,6 +11,7 @@ from ...numpy_code import numpy_function
 from ..dispatch import is_engines, rest_of
 from .on_engines import of_complex as of_complex
 from .on_engines import on_engine as on_engine
+from .orthogonal_polynomials import assoc_legendre_p_all
 from .python_functions import (
     comb,
     diric,
@@ -49,6 +50,6 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "comb", "diric", "factorial", "lambertw", "log_softmax", "logsumexp", "multigammaln", "perm", "polygamma", "softmax",
-    "spherical_in", "spherical_jn", "spherical_kn", "spherical_yn", "zeta",
+    "assoc_legendre_p_all", "comb", "diric", "factorial", "lambertw", "log_softmax", "logsumexp", "multigammaln", "perm",
+    "polygamma", "softmax", "spherical_in", "spherical_jn", "spherical_kn", "spherical_yn", "zeta",
 ]  # fmt: skip

@@ -105,6 +105,7 @@ EXPRESSIONS = {
         special.pdtrc(2, p); special.bdtr(2, 5, u); special.bdtrc(2, 5, u); special.nbdtr(2, 5, u); special.nbdtrc(2, 5, u);
         special.eval_legendre(n, v / 3); special.eval_chebyt(n, v / 3); special.eval_chebyu(n, v / 3);
         special.eval_hermite(n, v); special.eval_hermitenorm(n, v); special.eval_laguerre(n, v);
+        functions.assoc_legendre_p_all(3, 2, v / 3, diff_n=1);
         special.eval_sh_legendre(n, v / 3); special.eval_sh_chebyt(n, v / 3); special.eval_jacobi(3, 0.5, 1.5, v);
         special.eval_sh_chebyu(n, v / 3); special.eval_chebyc(n, v); special.eval_chebys(n, v);
         special.eval_sh_jacobi(3, 2.5, 1.5, v); special.eval_gegenbauer(3, 0.5, v); special.eval_genlaguerre(3, 0.5, v);
@@ -156,6 +157,7 @@ EXPRESSIONS = {
         interpolate.PchipInterpolator(knots, x)(w); interpolate.Akima1DInterpolator(knots, x)(w);
         interpolate.make_interp_spline(knots, x)(w); interpolate.make_interp_spline(knots, x, k=2)(w + 0.05);
         interpolate.BSpline(t, x, 3)(w); interpolate.BSpline(t, x, 3)(w, 1); interpolate.splev(w, (t, x, 3));
+        interpolate.splint(0.1, w[0], (t, x, 3));
         interpolate.BSpline(t, x, 3).antiderivative(2)(w); interpolate.BSpline(t, x, 3).integrate(0.3, 3.0);
         interpolate.BSpline.basis_element(p)(w / 2); interpolate.PPoly(m, knots[:5])(w / 1.5);
         interpolate.PPoly(m, knots[:5]).antiderivative()(w / 1.5);

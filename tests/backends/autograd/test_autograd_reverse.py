@@ -1,11 +1,18 @@
 """autograd's reverse mode where its own rules are wrong or fail: against differences, in both modes and at second order."""
 
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
 import autograd.numpy as anp
 import autograd.scipy.linalg as scipy_linalg
 import autograd.scipy.stats
 import numpy as np
 import pytest
-from adinterface_autograd import reverse_rules
+from adinterface_autograd import repairs
+from adinterface_autograd.repairs import given
 from autograd.core import primitive_vjps
 from autograd.differential_operators import make_jvp
 from backends_table import assert_tree
@@ -272,7 +279,38 @@ def test_a_reduction_of_numpy_takes_the_rule_of_autograd(reduction, monkeypatch)
     def composed(name):
         raise AssertionError(f"{name} is composed of other functions")
 
-    monkeypatch.setattr(reverse_rules, "_named", composed)
+    monkeypatch.setattr(given, "composition", composed)
     x = draw(2, 3)
     for f in (reduction, lambda x: reduction(x, axis=1, keepdims=True)[0, 0]):
         assert_tree(gradient(f, REVERSE, x)[0], gradient(f, AutoFiniteDifferences(), x)[0], 1e-8)
+
+
+def test_the_repairs_work_without_adinterface():
+    program = """
+        import sys
+        import numpy as np
+        sys.modules["adinterface"] = None
+        from repairs import namespace as xp
+        from repairs.box import Box
+        from repairs.reverse import ReverseNode
+        from repairs.traces import backward, new_trace, node_of
+        x = np.array([0.0, 2.0, 3.0])
+        for f in (lambda x: x.prod(), lambda x: xp.sum(xp.flip(x) * x), lambda x: xp.linalg.vector_norm(0.0 * x)):
+            root = ReverseNode.root_of(x)
+            with new_trace() as trace:
+                end = node_of(f(Box(x, trace, root)), trace)
+            print(*backward([(end, np.ones(()))])[root])
+        try:
+            float(Box(x, 0, root))
+        except TypeError as error:
+            print(error)
+    """
+    environment = {**os.environ, "PYTHONPATH": str(Path(repairs.__file__).parents[1])}
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.splitlines() == [
+        "6.0 0.0 0.0",
+        "6.0 4.0 0.0",
+        "0.0 0.0 0.0",
+        "A Python number of a box would lose its gradient.",
+    ]

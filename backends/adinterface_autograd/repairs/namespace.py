@@ -13,17 +13,16 @@ from types import SimpleNamespace as _Names
 
 import autograd.numpy as anp
 import numpy as np
-from array_api_compat import numpy as _compat
 
 from . import fft as _fft
 from . import linalg as _linalg
 from .box import Box as _Box
 from .box import boxing_all
-from .rules import *  # noqa: F403
-from .rules import discrete
+from .functions import *  # noqa: F403
+from .functions import discrete
 
 __array_api_version__ = "2024.12"
-__array_namespace_info__ = _compat.__array_namespace_info__  # type: ignore[attr-defined]  # NumPy's own is of 2.1
+__array_namespace_info__: type = np.__array_namespace_info__  # of 2.1, unless another is given
 
 newaxis = None
 

@@ -1,7 +1,7 @@
 """The functions of scipy.special that autograd has, and a few with simpler derivatives here.
 
-Functions listed by name are right. `adinterface.scipy.special.table` corrects those in PARTS, or composes other functions of
-them. Source of the derivatives: NIST Digital Library of Mathematical Functions, 7.10 and 10.29.
+Functions listed by name are right. Who uses those in PARTS corrects them, or composes other functions of them. Source of the
+derivatives: NIST Digital Library of Mathematical Functions, 7.10 and 10.29.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from autograd.scipy.special import i0 as i0
 from autograd.scipy.special import i1 as i1
 from autograd.scipy.special import psi as psi
 
-from . import namespace
-from .rules import broadcast_to, is_box, shape_of, value
+from . import given, namespace
+from .functions import broadcast_to, is_box, shape_of, value
 
 Function = Callable[..., Any]
 
@@ -49,13 +49,9 @@ def _of_order(function: Any) -> tuple[Function, Function]:
 
     def call(v: Any, z: Any) -> Any:
         if is_box(v):
-            from adinterface.scipy.special.for_engines import with_partials  # here, because it takes long to import
-
-            return with_partials(name, function)(v, z)
+            return given.by_order(name, function)(v, z)
         if function is scipy.special.ive and is_box(z) and np.iscomplexobj(value(z)):
-            from adinterface.scipy.special.for_engines import along_the_line  # here, because it takes long to import
-
-            along_the_line("iv", "real", value(z))
+            given.of_complex(name, value(z))
         shape = np.broadcast_shapes(np.shape(v), shape_of(z))
         return of_one_shape(v, z if shape_of(z) == shape else broadcast_to(z, shape))
 

@@ -12,7 +12,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp, primitive
 
-from .rules import Int, _along, _axis, flip, ndim_of, roll, shape_of, value
+from .functions import _along, _axis, axes_of, flip, ndim_of, roll, shape_of, value
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft", "rfftfreq",
@@ -134,10 +134,8 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
 
 
 def _shifted(x: Any, axes: Any, sign: int) -> Any:
-    shape = shape_of(x)
-    axes = range(len(shape)) if axes is None else [axes] if isinstance(axes, Int) else axes
-    for axis in axes:
-        n = shape[axis]
+    for axis in axes_of(x, axes):
+        n = shape_of(x)[axis]
         x = roll(x, n // 2 if sign > 0 else -(n // 2), axis=axis)
     return x
 

@@ -15,10 +15,8 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 
-from adinterface.core.contract.errors import NotDifferentiableError
-
-from . import rules
-from .rules import value
+from . import functions, given
+from .functions import value
 from .traces import reduced
 
 
@@ -66,31 +64,26 @@ class Box(ArrayBox):  # type: ignore[misc]
         return int(value(self))
 
     def __float__(self) -> float:
-        raise NotDifferentiableError(_NO_NUMBER)
+        raise given.number()
 
     def __complex__(self) -> complex:
-        raise NotDifferentiableError(_NO_NUMBER)
+        raise given.number()
 
     def __hash__(self) -> int:
         return id(self)
 
     def prod(self, axis: Any = None, **options: Any) -> Any:
-        return boxed(rules.prod(self, axis=axis, **options))
+        return boxed(functions.prod(self, axis=axis, **options))
 
     def std(self, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
-        return boxed(rules.std(self, axis=axis, correction=ddof, keepdims=keepdims))
+        return boxed(functions.std(self, axis=axis, correction=ddof, keepdims=keepdims))
 
     def var(self, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
-        return boxed(rules.var(self, axis=axis, correction=ddof, keepdims=keepdims))
+        return boxed(functions.var(self, axis=axis, correction=ddof, keepdims=keepdims))
 
     def astype(self, dtype: Any, *unused: Any, **options: Any) -> Any:
-        return boxed(rules.astype(self, dtype))
+        return boxed(functions.astype(self, dtype))
 
-
-_NO_NUMBER = (
-    "float(x) makes a Python number of an array that autograd follows, which would drop its gradient. Leave it an array: "
-    "write xp.sin for math.sin, with xp = adinterface.array_namespace(x)."
-)
 
 Box.register(Box)
 
@@ -164,8 +157,8 @@ def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _BINARY = {
-    "add": anp.add, "sub": anp.subtract, "mul": anp.multiply, "truediv": anp.true_divide, "mod": rules.remainder,
-    "pow": anp.power, "matmul": anp.matmul, "floordiv": rules.discrete("floor_divide"),
+    "add": anp.add, "sub": anp.subtract, "mul": anp.multiply, "truediv": anp.true_divide, "mod": functions.remainder,
+    "pow": anp.power, "matmul": anp.matmul, "floordiv": functions.discrete("floor_divide"),
 }  # fmt: skip
 for _name, _function in _BINARY.items():
     setattr(Box, f"__{_name}__", _operator(_function))

@@ -8,8 +8,21 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp, primitive
 
-from . import rules
-from .rules import broadcast_to, is_box, matrix_transpose, ndim_of, root, shape_of, sum, tensordot, tril, value, vecdot
+from . import functions
+from .functions import (
+    broadcast_to,
+    conjugate,
+    is_box,
+    matrix_transpose,
+    ndim_of,
+    root,
+    shape_of,
+    sum,
+    tensordot,
+    tril,
+    value,
+    vecdot,
+)
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul",
@@ -45,7 +58,7 @@ inv = anp.linalg.inv
 
 
 def _adjoint(x: Any) -> Any:
-    return matrix_transpose(anp.conj(x) if np.iscomplexobj(value(x)) else x)
+    return matrix_transpose(conjugate(x))
 
 
 @primitive  # type: ignore[untyped-decorator]
@@ -53,7 +66,7 @@ def _complex_cholesky(x: Any) -> Any:
     return np.linalg.cholesky(x)
 
 
-def _complex_cholesky_vjp(ans: Any, x: Any) -> Any:
+def complex_cholesky_vjp(ans: Any, x: Any) -> Any:
     """Source: Murray, Differentiation of the Cholesky decomposition, 2016, equation (10), with adjoints for transposes, which
     autograd's rule lacks."""
 
@@ -67,7 +80,7 @@ def _complex_cholesky_vjp(ans: Any, x: Any) -> Any:
     return back
 
 
-defvjp(_complex_cholesky, _complex_cholesky_vjp)
+defvjp(_complex_cholesky, complex_cholesky_vjp)
 
 
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
@@ -202,9 +215,9 @@ def svdvals(x: Any, /) -> Any:
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     size = anp.abs(x)
     if ord == np.inf:
-        return rules.max(size, axis=axis, keepdims=keepdims)
+        return functions.max(size, axis=axis, keepdims=keepdims)
     if ord == -np.inf:
-        return rules.min(size, axis=axis, keepdims=keepdims)
+        return functions.min(size, axis=axis, keepdims=keepdims)
     if ord == 0:
         return np.asarray(sum(value(x) != 0, axis=axis, keepdims=keepdims)).astype(np.asarray(value(size)).dtype)
     if ord == 1:

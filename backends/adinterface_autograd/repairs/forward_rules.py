@@ -17,8 +17,8 @@ from autograd.numpy import numpy_wrapper as wrapper
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.util import func
 
-from . import fft, linalg, rules
-from .rules import Axes, Int, _axis, shape_of, take_along_axis, value
+from . import fft, functions, linalg
+from .functions import Axes, axes_of, shape_of, take_along_axis, value
 
 Rule = Callable[..., Any]
 RULES: dict[Any, Rule] = {}
@@ -173,14 +173,9 @@ def _where(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> 
     return _spread(anp.where(args[0], *choices[1:]), answer)
 
 
-def _axes_of(x: Any, axis: Axes) -> list[int]:
-    ndim = len(shape_of(x))
-    return [_axis(a, ndim) for a in (range(ndim) if axis is None else [axis] if isinstance(axis, Int) else axis)]
-
-
 def _kept(x: Any, reduced: Any, axis: Axes) -> Any:
     """What `reduced` would be with keepdims."""
-    axes = _axes_of(x, axis)
+    axes = axes_of(x, axis)
     return anp.reshape(reduced, [1 if n in axes else length for n, length in enumerate(shape_of(x))])
 
 
@@ -193,7 +188,7 @@ def _extreme(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -
 
 def _chosen(answer: Any, tangent: Any, x: Any, axis: Axes = None, out: None = None, keepdims: bool = False) -> Any:
     places = value(x) == value(_kept(x, answer, axis))
-    axes = tuple(_axes_of(x, axis))
+    axes = tuple(axes_of(x, axis))
     return anp.sum(tangent * places, axis=axes, keepdims=keepdims) / np.sum(places, axis=axes, keepdims=keepdims)
 
 
@@ -235,7 +230,7 @@ def _half_of_squares(
     *, correction: float | None = None,
 ) -> tuple[Any, float]:  # fmt: skip
     """Half the tangent of the sum of the squared distances from the mean, and by what var divides that sum."""
-    axes = tuple(_axes_of(x, axis))
+    axes = tuple(axes_of(x, axis))
     centred = x - anp.mean(x, axis=axes, keepdims=True)
     count = np.prod([shape_of(x)[n] for n in axes])
     return anp.sum(_real_product(centred, tangent), axis=axes, keepdims=keepdims), count - (
@@ -266,7 +261,7 @@ def _norm(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> A
 
 
 def _of_norm(answer: Any, tangent: Any, x: Any, ord: Any = None, axis: Axes = None, keepdims: bool = False) -> Any:
-    axes = tuple(_axes_of(x, axis))
+    axes = tuple(axes_of(x, axis))
     matrix = ord is not None and len(axes) == 2
     if ord == "nuc":
         moved, change = [anp.moveaxis(array, axes, (-2, -1)) for array in (x, tangent)]
@@ -295,18 +290,18 @@ def _solve(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> 
 
 
 def _hypot(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    return sum([t * rules._leg(args[argnum], answer) for argnum, t in zip(argnums, tangents)])
+    return sum([t * functions._leg(args[argnum], answer) for argnum, t in zip(argnums, tangents)])
 
 
 def _written(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     known = dict(zip(argnums, tangents))
-    return rules.written(known[0] if 0 in known else np.zeros_like(value(answer)), args[1], known.get(2, 0.0))
+    return functions.written(known[0] if 0 in known else np.zeros_like(value(answer)), args[1], known.get(2, 0.0))
 
 
 defjvp_argnums(linalg._solve, _solve)
-defjvp_argnums(rules.written, _written)
-defjvp_argnums(rules.hypot, _hypot)
-defjvp_argnums(rules._where, _where)
-defjvp_argnums(rules._cast, _linear(rules._cast))
-defjvp_argnums(rules._stack, _of_parts(rules._stack, 1))
+defjvp_argnums(functions.written, _written)
+defjvp_argnums(functions.hypot, _hypot)
+defjvp_argnums(functions._where, _where)
+defjvp_argnums(functions._cast, _linear(functions._cast))
+defjvp_argnums(functions._stack, _of_parts(functions._stack, 1))
 defjvp_argnums(fft._transform, _linear(fft._transform))

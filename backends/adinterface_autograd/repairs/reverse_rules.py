@@ -8,7 +8,6 @@ the answer to those of the arguments. `answer` and `args` may hold boxes of oute
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,9 +19,9 @@ from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.numpy.numpy_vjps import unbroadcast_f
 from autograd.util import func
 
-from . import rules
+from . import functions, given, linalg
 from .box import Box
-from .rules import shape_of, value
+from .functions import shape_of, value
 from .traces import backward, new_trace, node_of
 
 Rule = Callable[..., Any]
@@ -62,10 +61,7 @@ def _traced(composition: Callable[..., Any]) -> Rule:
         def back(cotangent: Any) -> list[Any]:
             parts = cotangent if several else (cotangent,)
             result = backward([(end, part) for end, part in zip(ends, parts) if end is not None])
-            return [
-                result[root] if root in result else np.zeros(shape_of(args[n]), np.asarray(value(args[n])).dtype)
-                for n, root in zip(argnums, roots)
-            ]
+            return [result[root] if root in result else functions.zeros_like(args[n]) for n, root in zip(argnums, roots)]
 
         return back
 
@@ -82,18 +78,9 @@ def _unless(usual: Usual, fun: Any, rule: Rule) -> Rule:
     return chosen
 
 
-@functools.cache
-def _named(name: str) -> Callable[..., Any]:
-    from adinterface.numpy_code.compositions import COMPOSITIONS  # here, because most programs need none of them
-
-    from . import namespace
-
-    return functools.partial(COMPOSITIONS[name], namespace)
-
-
 def _composition(name: str) -> Callable[..., Any]:
     """NumPy's function of that name, in the functions of the namespace."""
-    return lambda *args, **kwargs: _named(name)(*args, **kwargs)
+    return lambda *args, **kwargs: given.composition(name)(*args, **kwargs)
 
 
 # NumPy's functions ---------------------------------------------------------------------------------------------------
@@ -109,7 +96,7 @@ for _name in (
     RULES[_function] = _traced(_composition(_name))
 RULES[anp.full_like] = _traced(_composition("full_like"))
 RULES[anp.linalg._primitive_norm] = _traced(_composition("linalg.norm"))
-RULES[anp._original_where] = _traced(rules.where)
+RULES[anp._original_where] = _traced(functions.where)
 
 
 def _reduces(*known: str) -> Usual:
@@ -135,7 +122,7 @@ for _name, _function, _known in (
 
 
 def _joined(axis: int | None, *parts: Any) -> Any:
-    return rules.concat(parts, axis=axis)
+    return functions.concat(parts, axis=axis)
 
 
 RULES[anp.concatenate_args] = _unless(lambda args, kwargs: args[0] is not None, anp.concatenate_args, _traced(_joined))
@@ -148,10 +135,10 @@ def _einsum_is_plain(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     terms = args[0].partition("->")[0].replace(" ", "").split(",")
     if any(len(set(term) - {"."}) < len(term.replace(".", "")) for term in terms):
         return False
-    return all(len(lengths) == 1 for lengths in rules.index_lengths(terms, args[1:]).values())
+    return all(len(lengths) == 1 for lengths in functions.index_lengths(terms, args[1:]).values())
 
 
-RULES[anp.einsum] = _unless(_einsum_is_plain, anp.einsum, _traced(rules.einsum))
+RULES[anp.einsum] = _unless(_einsum_is_plain, anp.einsum, _traced(functions.einsum))
 
 
 def _as_autograd_takes(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
@@ -173,7 +160,7 @@ RULES[_getitem] = _unless(_as_autograd_takes, _getitem, _traced(_taken))
 
 def _partitioned(x: Any, kth: Any, axis: int | None = -1, *unused: Any, **options: Any) -> Any:
     x, axis = (anp.ravel(x), 0) if axis is None else (x, axis)
-    return rules.take_along_axis(x, np.argpartition(value(x), kth, axis, **options), axis=axis)
+    return functions.take_along_axis(x, np.argpartition(value(x), kth, axis, **options), axis=axis)
 
 
 RULES[anp.partition] = _traced(_partitioned)
@@ -181,7 +168,7 @@ RULES[anp.partition] = _traced(_partitioned)
 
 def _array(arguments: Any, options: Any, *parts: Any) -> Any:
     made = np.array([value(part) for part in parts], *arguments, **options)
-    return anp.reshape(rules.astype(rules.stack(parts), made.dtype), made.shape)
+    return anp.reshape(functions.astype(functions.stack(parts), made.dtype), made.shape)
 
 
 RULES[anp.array_from_args] = _unless(lambda args, kwargs: not args[0] and not args[1], anp.array_from_args, _traced(_array))
@@ -235,22 +222,10 @@ def _is_real(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     return not np.iscomplexobj(value(args[0]))
 
 
-def _transposed(x: Any) -> Any:
-    return anp.swapaxes(x, -1, -2)
-
-
 def _cholesky(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """Source: Murray, Differentiation of the Cholesky decomposition, 2016, equation (10), for complex matrices. autograd's rule
-    does not conjugate."""
-    half = np.tril(np.ones(shape_of(answer)[-2:])) - np.eye(shape_of(answer)[-1]) / 2
-
-    def back(g: Any) -> tuple[Any]:
-        inverse = anp.linalg.inv(answer)
-        inner = half * anp.matmul(_transposed(anp.conj(answer)), anp.conj(g))  # autograd's cotangents are not conjugated
-        result = anp.matmul(anp.matmul(_transposed(anp.conj(inverse)), inner), inverse)
-        return (anp.conj(result + _transposed(anp.conj(result))) / 2,)
-
-    return back
+    """autograd's rule does not conjugate."""
+    back = linalg.complex_cholesky_vjp(answer, *args)
+    return lambda g: (back(g),)
 
 
 RULES[anp.linalg.cholesky] = _unless(_is_real, anp.linalg.cholesky, _cholesky)
@@ -264,7 +239,7 @@ def _slogdet(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     def back(g: Any) -> tuple[Any]:
         (result,) = own(g)
         turned = anp.real(1j * g[0] * sign)
-        return (result - 1j * anp.reshape(turned, (*shape_of(turned), 1, 1)) * _transposed(anp.linalg.inv(args[0])),)
+        return (result - 1j * anp.reshape(turned, (*shape_of(turned), 1, 1)) * anp.swapaxes(anp.linalg.inv(args[0]), -1, -2),)
 
     return back
 
@@ -277,7 +252,7 @@ def _solved(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: 
     import autograd.scipy.linalg as scipy_linalg
 
     diagonal = np.eye(shape_of(a)[-1], dtype=bool)
-    return scipy_linalg.solve_triangular(rules.where(diagonal, 1.0, a) if unit_diagonal else a, b, trans=trans, lower=lower)
+    return scipy_linalg.solve_triangular(functions.where(diagonal, 1.0, a) if unit_diagonal else a, b, trans=trans, lower=lower)
 
 
 def _solve_triangular(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:

@@ -56,6 +56,12 @@ def _axis(axis: int, ndim: int) -> int:
     return axis % ndim if ndim else 0
 
 
+def axes_of(x: Any, axis: Axes) -> list[int]:
+    """The axes that an argument `axis` names: all for None."""
+    ndim = ndim_of(x)
+    return [_axis(a, ndim) for a in (range(ndim) if axis is None else [axis] if isinstance(axis, Int) else axis)]
+
+
 def _along(axis: int, index: Any) -> tuple[Any, ...]:
     """An index that takes `index` along one axis."""
     return (*(slice(None),) * axis, index)
@@ -232,6 +238,11 @@ def remainder(x: Any, y: Any, /) -> Any:
     return moving + (np.remainder(value(x), value(y)) - value(moving))
 
 
+def conjugate(x: Any) -> Any:
+    """Complex x conjugated; a real x as it is, which autograd would pass through a node."""
+    return anp.conj(x) if np.iscomplexobj(x) else x
+
+
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     result = x
     for bound, beyond in ((min, np.less_equal), (max, np.greater_equal)):
@@ -322,10 +333,8 @@ def reshape(x: Any, /, shape: Any, *, copy: Any = None) -> Any:
 
 
 def flip(x: Any, /, *, axis: Axes = None) -> Any:
-    ndim = ndim_of(x)
-    axes = range(ndim) if axis is None else [axis] if isinstance(axis, Int) else axis
-    turned = {_axis(a, ndim) for a in axes}
-    return x[tuple([slice(None, None, -1 if n in turned else 1) for n in range(ndim)])]
+    turned = axes_of(x, axis)
+    return x[tuple([slice(None, None, -1 if n in turned else 1) for n in range(ndim_of(x))])]
 
 
 def roll(x: Any, /, shift: Any, *, axis: Axes = None) -> Any:
@@ -401,11 +410,8 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
 
 def _reduced(x: Any, axis: Axes) -> tuple[Any, list[int]]:
     """x with the reduced axes moved to the end as one, and which they were."""
-    ndim = ndim_of(x)
-    axes = list(range(ndim)) if axis is None else [axis] if isinstance(axis, Int) else list(axis)
-    axes = [_axis(a, ndim) for a in axes]
-    kept = [n for n in range(ndim) if n not in axes]
-    shape = shape_of(x)
+    axes, shape = axes_of(x, axis), shape_of(x)
+    kept = [n for n in range(len(shape)) if n not in axes]
     moved = anp.transpose(x, kept + axes)
     return anp.reshape(moved, [shape[n] for n in kept] + [int(np.prod([shape[n] for n in axes]))]), axes
 
@@ -444,9 +450,7 @@ def mean(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
 
 
 def _count(x: Any, axis: Axes) -> int:
-    shape = shape_of(x)
-    axes = range(len(shape)) if axis is None else [axis] if isinstance(axis, Int) else axis
-    return math.prod([shape[a] for a in axes])
+    return math.prod([shape_of(x)[a] for a in axes_of(x, axis)])
 
 
 def var(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
@@ -468,7 +472,7 @@ def root(x: Any) -> Any:
 
 def _not_negative(x: Any, axis: Axes) -> Axes:
     """Several axes in the form that autograd's forward rules take."""
-    return axis if axis is None or isinstance(axis, Int) else tuple([_axis(a, ndim_of(x)) for a in axis])
+    return axis if axis is None or isinstance(axis, Int) else tuple(axes_of(x, axis))
 
 
 def max(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
@@ -517,8 +521,7 @@ def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, in
 
 def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Any:
     shape = np.broadcast_shapes(shape_of(x), shape_of(y))
-    x = anp.conj(x) if np.iscomplexobj(value(x)) else x
-    return anp.sum(broadcast_to(x, shape) * broadcast_to(y, shape), axis=axis)
+    return anp.sum(broadcast_to(conjugate(x), shape) * broadcast_to(y, shape), axis=axis)
 
 
 def einsum(subscripts: str, /, *operands: Any, **options: Any) -> Any:

@@ -16,8 +16,8 @@ from autograd.numpy import numpy_wrapper as wrapper
 from autograd.tracer import new_box, notrace_primitives
 
 from .forward_rules import RULES
+from .functions import shape_of, value
 from .reverse import ReverseNode, reverse_rule, traced_primitives
-from .rules import shape_of, value
 from .traces import backward, new_trace, node_of
 
 

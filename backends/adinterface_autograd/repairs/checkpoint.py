@@ -1,4 +1,4 @@
-"""autograd's part in loops: segments that are computed again in the backward pass.
+"""Segments that are computed again in the backward pass.
 
 `autograd.differential_operators.checkpoint` forgets the boxes that a function closes over. Here every node carries the number
 of its birth, so the graph of a segment ends where the nodes are older than the segment.
@@ -9,29 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograd.core import VSpace, add_outgrads, vspace
+from autograd.core import vspace
 from autograd.tracer import isbox, new_box
 
-from adinterface.core.contract.loops import Arrays, Loops
-
+from . import several
 from .box import boxed
 from .reverse import ReverseNode, births
 from .traces import backward
 
+Arrays = tuple[Any, ...]
 
-class AutogradLoops(Loops):
-    def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
-        begin = next(births)
-        results = function(*arrays)
-        trace = max([result._trace for result in results if isbox(result)], default=-1)
-        nodes = [result._node if isbox(result) and result._trace == trace else None for result in results]
-        if not any(type(node) is ReverseNode for node in nodes):
-            return results  # a forward derivative keeps nothing
-        parents = _older(nodes, begin)
-        segment = ReverseNode.new_root()
-        segment.parents = parents
-        segment.vjp = _Again(function, arrays, trace, parents)
-        return tuple([_result(result, node, segment, n) for n, (result, node) in enumerate(zip(results, nodes))])
+
+def checkpoint(function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
+    """`function(*arrays)` without storing intermediate values: the backward pass computes them again."""
+    begin = next(births)
+    results = function(*arrays)
+    trace = max([result._trace for result in results if isbox(result)], default=-1)
+    nodes = [result._node if isbox(result) and result._trace == trace else None for result in results]
+    if not any(type(node) is ReverseNode for node in nodes):
+        return results  # a forward derivative keeps nothing
+    parents = _older(nodes, begin)
+    segment = several.node(parents, _Again(function, arrays, trace, parents))
+    return tuple([_result(result, node, segment, n) for n, (result, node) in enumerate(zip(results, nodes))])
 
 
 def _older(nodes: Sequence[Any], begin: int) -> tuple[Any, ...]:
@@ -54,10 +53,7 @@ def _older(nodes: Sequence[Any], begin: int) -> tuple[Any, ...]:
 def _result(result: Any, node: Any, segment: ReverseNode, n: int) -> Any:
     if node is None:
         return result
-    own = ReverseNode.new_root()
-    own.parents = (segment,)
-    own.vjp = lambda cotangent: (Cotangents({n: cotangent}),)
-    return boxed(new_box(result._value, result._trace, own))
+    return boxed(new_box(result._value, result._trace, several.part(segment, n, result._value)))
 
 
 class _Again:
@@ -66,7 +62,7 @@ class _Again:
     def __init__(self, function: Callable[..., Arrays], arrays: Arrays, trace: int, parents: tuple[Any, ...]):
         self.function, self.arrays, self.trace, self.parents = function, arrays, trace, parents
 
-    def __call__(self, cotangents: Cotangents) -> tuple[Any, ...]:
+    def __call__(self, cotangents: several.Cotangents) -> tuple[Any, ...]:
         results = self.function(*self.arrays)
         # With zeros for those that have none, so that every parent is reached.
         seeds = [
@@ -76,25 +72,3 @@ class _Again:
         ]
         computed = backward(seeds, frozenset(self.parents))
         return tuple([computed[parent] for parent in self.parents])
-
-
-class Cotangents(dict[int, Any]):
-    """The cotangents of those results of a segment that have one."""
-
-
-class _CotangentsSpace(VSpace):  # type: ignore[misc]
-    def __init__(self, value: Cotangents):
-        pass
-
-    def add(self, first: Cotangents, second: Cotangents) -> Cotangents:
-        total = Cotangents(first)
-        for n, cotangent in second.items():
-            total[n] = add_outgrads((total[n], False), cotangent)[0] if n in total else cotangent
-        return total
-
-    mut_add = add
-
-
-_CotangentsSpace.register(Cotangents)
-
-__all__ = ["AutogradLoops"]

@@ -14,7 +14,7 @@ from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
 
-from adinterface.core.contract.errors import ConversionError, NotDifferentiableError
+from . import given
 
 # autograd numbers its traces by a global depth that is not safe between threads, and too high after f raises. While one of
 # our traces is open the depth only grows, so an inner trace has the larger number; the last to close restores the depth that
@@ -38,10 +38,7 @@ class _Held:
         return self
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise ConversionError(
-            "An array that is being differentiated was pickled (by pickle, joblib or multiprocessing), which drops its "
-            "gradient. Compute with it in this process."
-        )
+        raise given.pickled()
 
 
 def reduced(box: ArrayBox) -> tuple[Any, ...]:
@@ -92,22 +89,15 @@ def traces_of(arrays: Iterable[Any]) -> set[int]:
 def unboxed(x: Any, trace: int) -> Any:
     """The value of a box of this trace; anything else unchanged.
 
-    Raises NotDifferentiableError if the value contains boxes. autograd does not trace arrays in a list, which NumPy makes
-    an array of objects.
+    Raises `given.listed` if the value contains boxes. autograd does not trace arrays in a list, which NumPy makes an array of
+    objects.
     """
     if not isbox(x) or x._trace != trace:
         return x
     value = x._value
     if (isbox(value) and value._trace == trace) or getattr(getattr(value, "dtype", None), "kind", "") == "O":
-        raise NotDifferentiableError(_A_LIST)
+        raise given.listed()
     return value
-
-
-_A_LIST = (
-    "A list of what is differentiated stands where one of autograd's functions takes an array, and its gradient would be lost. "
-    "Write xp.stack([...]) for the list (xp = adinterface.array_namespace(x)), or decorate f with adinterface.numpy_function, "
-    "for NumPy's own functions."
-)
 
 
 def _suited(gradient: Any, node: Any) -> Any:

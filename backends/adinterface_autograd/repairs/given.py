@@ -1,0 +1,26 @@
+"""What the repairs take from whoever uses them, who sets these names: errors in other words, and what autograd lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+Function = Callable[..., Any]
+
+#: Errors in place of a gradient that would be lost without a word.
+number: Callable[[], Exception] = partial(TypeError, "A Python number of a box would lose its gradient.")
+pickled: Callable[[], Exception] = partial(TypeError, "A box was pickled, which would drop its gradient.")
+listed: Callable[[], Exception] = partial(TypeError, "A list of boxes stands for an array. Its gradient would be lost.")
+
+
+def _lacks(name: str, *unused: Any) -> Any:
+    raise NotImplementedError(f"autograd has no right rule for this call of {name}")
+
+
+#: NumPy's function of a name, composed of functions of `namespace`, for the calls that autograd's rule gets wrong.
+composition: Callable[[str], Function] = _lacks
+#: From the name of a function of scipy.special, and the function, of (order, x): that with its derivative by the order.
+by_order: Callable[[str, Function], Function] = _lacks
+#: Raises an error: `name` of complex x has no complex derivative.
+of_complex: Callable[[str, Any], None] = _lacks

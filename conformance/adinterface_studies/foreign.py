@@ -1,4 +1,4 @@
-"""Functions of installed packages, unchanged, under `numpy_function(deep=True)`, beside the packages' own derivatives.
+"""Functions of installed packages, unchanged, under `numpy_function(deep=True)`, and the packages' own derivatives.
 
 A case is `right` where the gradient is the package's own derivative, or the difference quotient where that is rough; `refused`
 where NumpyCodeError says why; `raw` for any other error; else `wrong`. No case was chosen because it works.
@@ -52,7 +52,7 @@ def galpy() -> Iterator[Case]:
 
 
 def chemicals() -> Iterator[Case]:
-    """Each function of chemicals that has its derivative by a number beside it, such as `dAntoine_dT`.
+    """Each function of chemicals that has its derivative by a number as another function, such as `dAntoine_dT`.
 
     The arguments are those of the first call in the docstring of the derivative. Correlations with `order=` are their own.
     """

@@ -1,6 +1,7 @@
 """The fft extension of the Array API for autograd's boxes, from one linear map: the discrete Fourier transform.
 
-Its matrix is symmetric, so it is its own transpose; lengths, halves and symmetry are padding, slicing and conjugation.
+autograd 1.9 has no rule for hfft, ihfft and odd lengths of rfft and irfft, and a wrong one for their norm="forward".
+The matrix is symmetric, so it is its own transpose; lengths, halves and symmetry are padding, slicing and conjugation.
 """
 
 from __future__ import annotations

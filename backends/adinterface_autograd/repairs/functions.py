@@ -1,5 +1,11 @@
 """Functions of the Array API that autograd lacks or gets wrong, as compositions of functions that are right.
 
+autograd 1.9 has no rule for broadcast_arrays, copysign, cumulative_prod, cumulative_sum, flip, matrix_transpose, meshgrid,
+nextafter, take, take_along_axis, unstack, vecdot. Its rules fail for new axes of broadcast_to, bounds of clip that are boxes,
+`prepend` of diff, several axes of roll, sort of a matrix. Those of full_like, where (broadcast choices), std and var
+(`correction`) are silently wrong; hypot, prod and std are NaN at zeros or equal numbers. The others here
+take the standard's arguments.
+
 Indexing with constant indices, arithmetic and sums are right in both modes and at every order. Most functions here use only
 these: sorting indexes by the argument's order, and a product multiplies halves.
 """

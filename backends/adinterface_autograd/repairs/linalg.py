@@ -1,4 +1,8 @@
-"""The linalg extension of the Array API for autograd's boxes."""
+"""The linalg extension of the Array API for autograd's boxes.
+
+autograd 1.9 has no rule for `cross`, `diagonal`, `eigvalsh`, `matmul`, `matrix_norm`, `matrix_power`, `outer`, `qr`, `svdvals`,
+`tensordot`, `trace`, `vecdot` and `vector_norm` of numpy.linalg. Where one of its rules is wrong, its function here says so.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +13,7 @@ import numpy as np
 from autograd.extend import defvjp, primitive
 
 from . import functions
-from .functions import (
-    broadcast_to,
-    conjugate,
-    is_box,
-    matrix_transpose,
-    ndim_of,
-    root,
-    shape_of,
-    sum,
-    tensordot,
-    tril,
-    value,
-    vecdot,
-)
+from .functions import conjugate, is_box, matrix_transpose, ndim_of, shape_of, sum, tensordot, tril, value, vecdot
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul",
@@ -199,7 +190,7 @@ def solve(a: Any, b: Any, /) -> Any:
         return solve(a, b[:, None])[..., 0]
     if shape[:-2] != right[:-2]:
         stack = np.broadcast_shapes(shape[:-2], right[:-2])
-        a, b = broadcast_to(a, (*stack, *shape[-2:])), broadcast_to(b, (*stack, *right[-2:]))
+        a, b = [functions.broadcast_to(x, (*stack, *shape_of(x)[-2:])) for x in (a, b)]
     return _solve(a, b)
 
 
@@ -224,7 +215,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
         return sum(size, axis=axis, keepdims=keepdims)
     if ord == 2:
         squares = anp.real(x * anp.conj(x)) if np.iscomplexobj(value(x)) else x * x
-        return root(sum(squares, axis=axis, keepdims=keepdims))
+        return functions.root(sum(squares, axis=axis, keepdims=keepdims))
     return sum(size**ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
 
 

@@ -86,21 +86,24 @@ def _composition(name: str) -> Callable[..., Any]:
 # NumPy's functions ---------------------------------------------------------------------------------------------------
 
 for _name in (
-    "kron", "outer", "diagonal", "diag", "trace", "repeat", "tile", "roll", "rot90", "prod", "sort", "broadcast_to", "cross",
-    "gradient", "clip",
+    # Silently wrong: for stacks, negative axes, matrices that are not square, `where`, new axes; prod is NaN at a zero.
+    "kron", "cross", "diagonal", "repeat", "diag", "prod", "tile",
+    # No rule: for matrices, several axes or other axes than the first, repeated counts, new axes, bounds that are boxes.
+    "outer", "sort", "roll", "trace", "rot90", "gradient", "broadcast_to", "clip",
+    # No rule for odd lengths, and a wrong one for norm="forward".
     "fft.rfft", "fft.irfft", "fft.rfft2", "fft.irfft2", "fft.rfftn", "fft.irfftn",
 ):  # fmt: skip
     _function: Any = anp
     for _part in _name.split("."):
         _function = getattr(_function, _part)
     RULES[_function] = _traced(_composition(_name))
-RULES[anp.full_like] = _traced(_composition("full_like"))
-RULES[anp.linalg._primitive_norm] = _traced(_composition("linalg.norm"))
-RULES[anp._original_where] = _traced(functions.where)
+RULES[anp.full_like] = _traced(_composition("full_like"))  # a constant in autograd
+RULES[anp.linalg._primitive_norm] = _traced(_composition("linalg.norm"))  # wrong with keepdims, and for infinity
+RULES[anp._original_where] = _traced(functions.where)  # wrong for choices that are broadcast
 
 
 def _reduces(*known: str) -> Usual:
-    """Reductions whose rule reads only these keywords, and takes a third positional argument for one of them."""
+    """Reductions whose rule reads these keywords alone, so not `where` or `correction`, and a third argument as one of them."""
 
     def usual(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
         return len(args) <= 2 and (not kwargs or kwargs.keys() <= frozenset(known))

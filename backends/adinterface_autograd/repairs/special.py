@@ -71,7 +71,7 @@ def _mean_of_neighbours(function: Any, v: Any, z: Any) -> Any:
 
 _ROOT_TWO_PI = np.sqrt(2 * np.pi)
 
-_erfcx = primitive(scipy.special.erfcx)
+_erfcx = primitive(scipy.special.erfcx)  # autograd has none of these four
 ndtr = primitive(scipy.special.ndtr)
 _i0e = primitive(scipy.special.i0e)
 _i1e = primitive(scipy.special.i1e)

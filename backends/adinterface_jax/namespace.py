@@ -7,4 +7,4 @@ from jax.numpy import bool as bool  # the star import skips private names and na
 from jax.numpy import fft as fft
 from jax.numpy import linalg as linalg
 
-from .corrected_standard import *  # type: ignore[assignment]  # noqa: F403
+from .repairs.standard import *  # type: ignore[assignment]  # noqa: F403

@@ -14,10 +14,9 @@ import numpy as np
 from adinterface.numpy_code.compositions import COMPOSITIONS
 from adinterface.numpy_code.names import COUNTS, by_columns
 
-from . import jax_special, namespace
+from . import namespace
+from . import special as special
 from .namespace import fft as fft
-
-special = jax_special
 
 #: The parameters of `jax.numpy` that take a list or tuple of numbers which is not an array.
 _SETTINGS = (COUNTS - {"repeats"}) | {"dimensions", "dtype", "new_shape", "newshape", "optimize", "range", "sections"}

@@ -13,13 +13,13 @@ import array_api_compat.torch as compat
 import torch
 import torch.utils.dlpack
 
-from .ambient import here
-from .dtypes import is_inexact
-
 __all__ = [
     "arange", "asarray", "empty", "eye", "floor_divide", "from_dlpack", "full", "imag", "linspace", "moveaxis", "nextafter",
     "ones", "pow", "sign", "std", "take", "zeros",
 ]  # fmt: skip
+
+#: The dtype of Python's floats; None for torch's default. Whoever uses the repairs may set it.
+python_float: Callable[[], Any] = lambda: None
 
 #: `torch.moveaxis` is the same, but torch.func.vmap has no rule for it.
 moveaxis = torch.movedim
@@ -27,12 +27,12 @@ moveaxis = torch.movedim
 
 def _default(dtype: Any, *numbers: Any) -> Any:
     """The dtype of an array made of Python numbers: None where torch's answer does not depend on its default dtype."""
-    if dtype is not None or here.python_float is None:
+    if dtype is not None or (floating := python_float()) is None:
         return dtype
     kinds = set().union(*map(_kinds, numbers))
     if complex in kinds:
-        return here.python_float.to_complex()
-    return here.python_float if float in kinds else None
+        return floating.to_complex()
+    return floating if float in kinds else None
 
 
 def _kinds(numbers: Any) -> set[type]:
@@ -116,7 +116,8 @@ def floor_divide(x: Any, y: Any, /) -> Any:
 
 def pow(x: Any, y: Any, /) -> Any:
     """torch's rule for the exponent is right where x is zero, but has no derivative itself: there the power is constant."""
-    if is_inexact(y) and (isinstance(x, torch.Tensor) or x == 0):
+    inexact = isinstance(y, torch.Tensor) and (y.is_floating_point() or y.is_complex())
+    if inexact and (isinstance(x, torch.Tensor) or x == 0):
         zero = torch.as_tensor(x == 0, device=y.device)
         y = torch.where(zero & (y.real >= 0), y.detach(), y)
         x = torch.where(zero & (y == 0), torch.ones_like(y), x)

@@ -12,78 +12,22 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jax.scipy import special
 
 from . import namespace
+from .repairs import special as repaired
+from .repairs.special import around, inexact
 
-Function = Callable[..., Any]
-
-
-def _inexact(*values: Any) -> list[Any]:
-    dtype = jnp.result_type(*values)
-    dtype = jnp.promote_types(dtype, jnp.float32 if jnp.issubdtype(dtype, jnp.inexact) else jnp.result_type(float))
-    return [jnp.asarray(x, dtype=dtype) for x in values]
-
-
-def around(function: Function) -> Function:
-    """A function of arrays of one inexact dtype and shape, as one of any values."""
-    return lambda *values: function(*jnp.broadcast_arrays(*_inexact(*values)))
-
-
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def _with_slope(value: Callable[[Any], Any], slope: Callable[[Any], Any], x: Any) -> Any:
-    """value(x), with the derivative slope(x)."""
-    return value(x)
-
-
-@_with_slope.defjvp
-def _slope_rule(value: Callable[[Any], Any], slope: Callable[[Any], Any], primals: Any, tangents: Any) -> Any:
-    (x,), (dx,) = primals, tangents
-    return _with_slope(value, slope, x), slope(x) * dx
-
-
-def _bessel0(x: Any) -> Any:
-    return _with_slope(special.i0, _bessel1, x)
-
-
-def _bessel1(x: Any) -> Any:
-    """JAX's rules subtract infinite numbers from 713 on, and its derivative of i0 is 1 at zero."""
-
-    def slope(x: Any) -> Any:
-        zero = x == 0
-        return jnp.where(zero, 0.5, _bessel0(x) - _bessel1(x) / jnp.where(zero, 1, x))
-
-    return _with_slope(special.i1, slope, x)
-
-
-def _scaled0(x: Any) -> Any:
-    return _with_slope(special.i0e, lambda x: _scaled1(x) - jnp.sign(x) * _scaled0(x), x)
-
-
-def _scaled1(x: Any) -> Any:
-    def slope(x: Any) -> Any:
-        zero = x == 0
-        return jnp.where(zero, 0.5, _scaled0(x) - _scaled1(x) / jnp.where(zero, 1, x) - jnp.sign(x) * _scaled1(x))
-
-    return _with_slope(special.i1e, slope, x)
-
-
-def _polygamma(n: int, x: Any) -> Any:
-    return special.polygamma(n, x) if n else special.digamma(x)
-
-
-PARTS: dict[str, Function] = {
+PARTS: dict[str, Callable[..., Any]] = {
     "erfc": special.erfc,
-    # Number by number: the second derivative of JAX 0.12.0 is not for arrays (its `select` gets a threshold without axes).
-    "erfcx": jnp.vectorize(special.erfcx),
+    "erfcx": repaired.erfcx,
     "dawsn": special.dawsn,
     "psi": special.digamma,
     "gammaln": special.gammaln,
-    "polygamma": _polygamma,
-    "i0e": _scaled0,
-    "i1e": _scaled1,
+    "polygamma": repaired.polygamma,
+    "i0e": repaired.scaled0,
+    "i1e": repaired.scaled1,
     # The derivatives of JAX are nan outside of the domain, also where they are multiplied by zero.
     "erfinv": special.erfinv,
     "logit": special.logit,
@@ -92,17 +36,8 @@ PARTS: dict[str, Function] = {
 
 erf, erfc, expit, entr = special.erf, special.erfc, special.expit, special.entr
 gamma, gammaln = special.gamma, special.gammaln
-i0, i1 = around(_bessel0), around(_bessel1)
-ndtr = around(special.ndtr)
-
-
-def _spence_slope(x: Any) -> Any:
-    """JAX's derivative is zero at one."""
-    one = x == 1
-    return jnp.where(one, (x - 3) / 2, jnp.log(jnp.where(one, 2, x)) / (1 - jnp.where(one, 2, x)))
-
-
-spence = around(lambda x: _with_slope(special.spence, _spence_slope, x))
+i0, i1, ndtr = around(repaired.bessel0), around(repaired.bessel1), around(special.ndtr)
+spence = around(repaired.spence)
 
 
 def _incomplete(name: str, native: Callable[..., Any], *arguments: Any, least: float, most: float) -> Any:
@@ -110,7 +45,7 @@ def _incomplete(name: str, native: Callable[..., Any], *arguments: Any, least: f
 
     It is right where the dtype is precise enough for logarithms of the size of the parameters.
     """
-    arguments = tuple(jnp.broadcast_arrays(*_inexact(*arguments)))
+    arguments = tuple(jnp.broadcast_arrays(*inexact(*arguments)))
     parameters, narrow = arguments[:-1], arguments[0].dtype == jnp.float32
     total = sum(parameters)
     valid = jnp.isnan(total) | (functools.reduce(jnp.minimum, parameters) >= least)
@@ -128,11 +63,7 @@ def _incomplete(name: str, native: Callable[..., Any], *arguments: Any, least: f
 
 
 def gammainc(a: Any, x: Any) -> Any:
-    return _incomplete("gammainc", _gammainc, a, x, least=-jnp.inf, most=100)
-
-
-def _gammainc(a: Any, x: Any) -> Any:
-    return jnp.where((a == 0) & (x > 0), 1, special.gammainc(a, x))
+    return _incomplete("gammainc", repaired.gammainc, a, x, least=-jnp.inf, most=100)
 
 
 def gammaincc(a: Any, x: Any) -> Any:

@@ -1,0 +1,85 @@
+"""Functions of jax.scipy.special whose derivatives JAX lacks or gets wrong."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.scipy import special
+
+Function = Callable[..., Any]
+
+
+def inexact(*values: Any) -> list[Any]:
+    dtype = jnp.result_type(*values)
+    dtype = jnp.promote_types(dtype, jnp.float32 if jnp.issubdtype(dtype, jnp.inexact) else jnp.result_type(float))
+    return [jnp.asarray(x, dtype=dtype) for x in values]
+
+
+def around(function: Function) -> Function:
+    """A function of arrays of one inexact dtype and shape, as one of any values."""
+    return lambda *values: function(*jnp.broadcast_arrays(*inexact(*values)))
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _with_slope(value: Callable[[Any], Any], slope: Callable[[Any], Any], x: Any) -> Any:
+    """value(x), with the derivative slope(x)."""
+    return value(x)
+
+
+@_with_slope.defjvp
+def _slope_rule(value: Callable[[Any], Any], slope: Callable[[Any], Any], primals: Any, tangents: Any) -> Any:
+    (x,), (dx,) = primals, tangents
+    return _with_slope(value, slope, x), slope(x) * dx
+
+
+def bessel0(x: Any) -> Any:
+    return _with_slope(special.i0, bessel1, x)
+
+
+def bessel1(x: Any) -> Any:
+    """JAX's rules subtract infinite numbers from 713 on, and its derivative of i0 is 1 at zero."""
+
+    def slope(x: Any) -> Any:
+        zero = x == 0
+        return jnp.where(zero, 0.5, bessel0(x) - bessel1(x) / jnp.where(zero, 1, x))
+
+    return _with_slope(special.i1, slope, x)
+
+
+def scaled0(x: Any) -> Any:
+    return _with_slope(special.i0e, lambda x: scaled1(x) - jnp.sign(x) * scaled0(x), x)
+
+
+def scaled1(x: Any) -> Any:
+    def slope(x: Any) -> Any:
+        zero = x == 0
+        return jnp.where(zero, 0.5, scaled0(x) - scaled1(x) / jnp.where(zero, 1, x) - jnp.sign(x) * scaled1(x))
+
+    return _with_slope(special.i1e, slope, x)
+
+
+def polygamma(n: int, x: Any) -> Any:
+    return special.polygamma(n, x) if n else special.digamma(x)
+
+
+#: Number by number: the second derivative of JAX 0.12.0 is not for arrays (its `select` gets a threshold without axes).
+erfcx = jnp.vectorize(special.erfcx)
+
+
+def _spence_slope(x: Any) -> Any:
+    """JAX's derivative is zero at one."""
+    one = x == 1
+    return jnp.where(one, (x - 3) / 2, jnp.log(jnp.where(one, 2, x)) / (1 - jnp.where(one, 2, x)))
+
+
+def spence(x: Any) -> Any:
+    return _with_slope(special.spence, _spence_slope, x)
+
+
+def gammainc(a: Any, x: Any) -> Any:
+    """JAX has NaN where a is zero and x below one."""
+    return jnp.where((a == 0) & (x > 0), 1, special.gammainc(a, x))

@@ -120,27 +120,14 @@ def boxing_all(found: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable[..., Any]:
-    if reflected:
-
-        def operate(self: Any, other: Any) -> Any:
-            try:
-                result = function(other, self)
-            except TypeError:
-                if _is_foreign(other):
-                    return NotImplemented
-                raise
-            return Box(result._value, result._trace, result._node) if type(result) is ArrayBox else result
-
-    else:
-
-        def operate(self: Any, other: Any) -> Any:
-            try:
-                result = function(self, other)
-            except TypeError:
-                if _is_foreign(other):
-                    return NotImplemented  # the other operand may define it
-                raise
-            return Box(result._value, result._trace, result._node) if type(result) is ArrayBox else result
+    def operate(self: Any, other: Any) -> Any:
+        try:
+            result = function(other, self) if reflected else function(self, other)
+        except TypeError:
+            if _is_foreign(other):
+                return NotImplemented  # the other operand may define it
+            raise
+        return Box(result._value, result._trace, result._node) if type(result) is ArrayBox else result
 
     return operate
 

@@ -6,7 +6,8 @@ autograd 1.9 has no rule for `cross`, `diagonal`, `eigvalsh`, `matmul`, `matrix_
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
@@ -22,26 +23,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-class EighResult(NamedTuple):
-    eigenvalues: Any
-    eigenvectors: Any
-
-
-class QRResult(NamedTuple):
-    Q: Any
-    R: Any
-
-
-class SlogdetResult(NamedTuple):
-    sign: Any
-    logabsdet: Any
-
-
-class SVDResult(NamedTuple):
-    U: Any
-    S: Any
-    Vh: Any
-
+EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
+QRResult = namedtuple("QRResult", "Q R")
+SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
+SVDResult = namedtuple("SVDResult", "U S Vh")
 
 matmul = anp.matmul
 det = anp.linalg.det

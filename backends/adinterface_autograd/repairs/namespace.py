@@ -5,10 +5,7 @@ Each function of `autograd.numpy` here was checked: some others, such as `concat
 """
 
 import sys as _sys
-from math import e as e
-from math import inf as inf
-from math import nan as nan
-from math import pi as pi
+from math import e, inf, nan, pi  # noqa: F401  (a namespace is what this file is)
 from types import SimpleNamespace as _Names
 
 import autograd.numpy as anp

@@ -14,14 +14,7 @@ import autograd.scipy.special
 import numpy as np
 import scipy.special
 from autograd.extend import defvjp, primitive
-from autograd.scipy.special import erf as erf
-from autograd.scipy.special import erfc as erfc
-from autograd.scipy.special import expit as expit
-from autograd.scipy.special import gamma as gamma
-from autograd.scipy.special import gammaln as gammaln
-from autograd.scipy.special import i0 as i0
-from autograd.scipy.special import i1 as i1
-from autograd.scipy.special import psi as psi
+from autograd.scipy.special import erf, erfc, expit, gamma, gammaln, i0, i1, psi  # noqa: F401  (by name, as in SciPy)
 
 from . import given, namespace
 from .functions import broadcast_to, is_box, shape_of, value

@@ -21,8 +21,6 @@ from .repairs.special import around, inexact
 
 PARTS: dict[str, Callable[..., Any]] = {
     "erfc": special.erfc,
-    "erfcx": repaired.erfcx,
-    "dawsn": special.dawsn,
     "psi": special.digamma,
     "gammaln": special.gammaln,
     "polygamma": repaired.polygamma,
@@ -33,6 +31,11 @@ PARTS: dict[str, Callable[..., Any]] = {
     "logit": special.logit,
     "ndtri": special.ndtri,
 }
+# JAX has them from 0.10.1 and 0.10.2 on. Before, they are SciPy's.
+if hasattr(special, "erfcx"):
+    PARTS["erfcx"] = repaired.erfcx
+if hasattr(special, "dawsn"):
+    PARTS["dawsn"] = special.dawsn
 
 erf, erfc, expit, entr = special.erf, special.erfc, special.expit, special.entr
 gamma, gammaln = special.gamma, special.gammaln

@@ -15,6 +15,8 @@ import scipy.sparse
 import scipy.spatial.distance
 import scipy.special as special
 import torch
+from adinterface_jax import jax_special
+from adinterface_jax.library import JAX
 from adinterface_studies.functions import table
 from adinterface_studies.functions.scipy_code import USES
 from backends_table import each_backend, each_engine
@@ -37,10 +39,13 @@ from adinterface import (
     pushforward,
     second_derivative,
     value_and_gradient,
+    value_derivative_and_second_derivative,
 )
 from adinterface import scipy as on_any_engine
 from adinterface.core.contract.record import recording
+from adinterface.numpy_code.engine import engine_of
 from adinterface.scipy import ours
+from adinterface.scipy.special.on_engines import Source, on_engine, source_of
 
 linalg, signal, interpolate, integrate = (
     on_any_engine.linalg,
@@ -628,6 +633,26 @@ def test_scaled_bessel_functions_of_complex_numbers_are_refused(name, part, back
 
     wanted = gradient(lambda x, y: np.real(scaled(0.5, x + 1j * y)), AutoFiniteDifferences(), 0.7, 0.3)
     np.testing.assert_allclose(gradient(numpy_function(written), backend, 0.7, 0.3), wanted, rtol=1e-6)
+
+
+OF_REALS = {
+    "erfcx": lambda x: mpmath.exp(x * x) * mpmath.erfc(x),
+    "dawsn": lambda x: mpmath.sqrt(mpmath.pi) / 2 * mpmath.exp(-x * x) * mpmath.erfi(x),
+    "log_ndtr": lambda x: mpmath.log(mpmath.ncdf(x)),
+}
+
+
+@pytest.mark.parametrize("name", OF_REALS)
+def test_before_jax_0_10_2_some_functions_are_scipy_s(name, monkeypatch):
+    for part in ("erfcx", "dawsn"):
+        monkeypatch.delitem(jax_special.PARTS, part, raising=False)
+    assert source_of(name, JAX) is Source.SCIPY
+    function = on_engine(name, engine_of(JAX))
+    for x in (-3.0, -0.7, 0.4, 5.0, 13.0, 150.0):
+        with mpmath.workdps(600):
+            value, first, second = [float(mpmath.diff(OF_REALS[name], mpmath.mpf(x), n)) for n in range(3)]
+        found = value_derivative_and_second_derivative(function, AutoJax(), x)
+        assert found == pytest.approx((value, first, second), rel=1e-9, abs=1e-300)
 
 
 OF_COMPLEX = ["erf", "erfc", "erfcx", "log_ndtr", "ndtr", "gamma", "loggamma", "rgamma", "dawsn", "spence", "wofz", "jv"]

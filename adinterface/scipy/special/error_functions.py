@@ -21,9 +21,9 @@ def _where(condition: Any, x: Any, there: Any, here: Any, stand_in: float = 1.0)
     return np.where(condition, there(np.where(condition, x, instead)), here(np.where(condition, instead, x)))
 
 
-def asymptotic(x: Any, terms: int = 12) -> Any:
-    """The sum over n > 0 of (2n - 1)!! / (2 x^2)^n, to which 2 x dawsn(x) - 1 tends."""
-    inverse = 1 / (2 * x * x)
+def asymptotic(x: Any, terms: int = 12, sign: int = 1) -> Any:
+    """The sum over n > 0 of (2n - 1)!! / (2 x^2)^n, to which 2 x dawsn(x) - 1 tends; or of these with alternating signs."""
+    inverse = sign / (2 * x * x)
     total: Any = 0.0
     for n in range(terms, 0, -1):
         total = (2 * n - 1) * inverse * (1 + total)
@@ -86,6 +86,25 @@ def kolmogorov_slope(y: Any, x: Any) -> Any:
 
 def dawsn_slope(y: Any, x: Any) -> Any:
     return _where(np.abs(x) > 12, x, lambda x: -asymptotic(x), lambda x: 1 - 2 * x * special.dawsn(x))
+
+
+def erfcx_slope(y: Any, x: Any) -> Any:
+    """For large x the sum of `dawsn_slope` with alternating signs: it is the same function on the imaginary axis."""
+
+    def far(x: Any) -> Any:
+        return _TWO_OVER_ROOT_PI * asymptotic(x, sign=-1)
+
+    return _where(x > 12, x, far, lambda x: 2 * x * special.erfcx(x) - _TWO_OVER_ROOT_PI)
+
+
+def log_ndtr_slope(y: Any, x: Any) -> Any:
+    """The density over the distribution, both times exp(x^2 / 2) where x is negative."""
+    root = math.sqrt(2 / math.pi)
+
+    def low(x: Any) -> Any:
+        return root / special.erfcx(-x / math.sqrt(2))
+
+    return _where(x < -1, x, low, lambda x: root / 2 * np.exp(-x * x / 2 - special.log_ndtr(x)), -2.0)
 
 
 def owens_t(y: Any, h: Any, a: Any) -> Any:

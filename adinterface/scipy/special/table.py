@@ -109,7 +109,8 @@ ROWS = (
     Row("erf", "z", complex_partials=lambda y, z: _ERF_AT_ZERO * np.exp(-z * z)),
     Row("erfc", "z", complex_partials=lambda y, z: -_ERF_AT_ZERO * np.exp(-z * z)),
     Row(
-        "erfcx", "z", corrected=far_out.erfcx, parts=("erfcx",), complex_partials=lambda y, z: 2 * z * y - _ERF_AT_ZERO
+        "erfcx", "z", errors.erfcx_slope, corrected=far_out.erfcx, parts=("erfcx",),
+        complex_partials=lambda y, z: 2 * z * y - _ERF_AT_ZERO,
     ),
     Row("erfi", "z", lambda y, x: _ERF_AT_ZERO * np.exp(x * x)),
     Row("erfinv", "y", lambda y, x: np.exp(y * y) / _ERF_AT_ZERO),
@@ -121,7 +122,7 @@ ROWS = (
     Row("voigt_profile", "x sigma gamma", errors.voigt),
     Row("ndtr", "x", _ndtr_slope, corrected=far_out.ndtr, parts=("erfc",), complex_partials=_ndtr_slope),
     Row(
-        "log_ndtr", "x", corrected=far_out.log_ndtr, parts=("erfc", "erfcx"),
+        "log_ndtr", "x", errors.log_ndtr_slope, corrected=far_out.log_ndtr, parts=("erfc", "erfcx"),
         complex_partials=lambda y, z: np.exp(-z * z / 2 - y) / _ROOT_TWO_PI,
     ),
     Row("ndtri", "y", lambda y, p: np.exp(y * y / 2) * _ROOT_TWO_PI),

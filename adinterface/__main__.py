@@ -1,9 +1,15 @@
-"""`python -m adinterface`: which backends there are, which engines are installed, and how to add the others."""
+"""`python -m adinterface`: which backends there are, which engines are installed, and how to add the others.
+
+`python -m adinterface choose module:function ARGUMENT ...`: which of them to use for a function.
+"""
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import platform
 import sys
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, entry_points, packages_distributions, version
 from typing import NamedTuple
 
@@ -96,7 +102,37 @@ def report() -> str:
     return "\n".join([head, "", *lines, *([""] if problems else []), *problems])
 
 
+def chosen(argv: Sequence[str]) -> str:
+    """What `tools.choose` finds for a function of a module, as text."""
+    parser = argparse.ArgumentParser(prog="python -m adinterface choose", description="Which backend to use for a function.")
+    parser.add_argument("function", metavar="module:function", help="in a module that Python can import from here")
+    parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="an expression with the names of that module, or np")
+    parser.add_argument("--operator", default="gradient", help="default: gradient")
+    parser.add_argument("--backend", action="append", metavar="AutoJax()", help="several are possible; default: all installed")
+    options = parser.parse_args(argv)
+    place, colon, name = options.function.partition(":")
+    if not (place and colon and name):
+        parser.error(f"write module:function, such as my_model:loss, not {options.function}")
+    import adinterface  # here, because the table needs less
+
+    module = importlib.import_module(place)
+    here, ours = {"np": np, **vars(module)}, {word: getattr(adinterface, word) for word in adinterface.__all__}
+    if name not in here:
+        parser.error(f"{place} has no {name}")
+    if options.operator not in ours:
+        parser.error(f"adinterface has no operator {options.operator}")
+    args = [eval(text, here) for text in options.arguments]
+    backends = [eval(text, ours) for text in options.backend] if options.backend else None
+    return str(adinterface.tools.choose(ours[options.operator], here[name], *args, backends=backends))
+
+
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        sys.exit(f"python -m adinterface takes no arguments, not {' '.join(sys.argv[1:])}: it prints the table of backends.")
-    print(report())
+    if sys.argv[1:2] == ["choose"]:
+        print(chosen(sys.argv[2:]))
+    elif sys.argv[1:]:
+        sys.exit(
+            f"python -m adinterface takes no arguments, not {' '.join(sys.argv[1:])}: it prints the table of backends. "
+            f"Or write: python -m adinterface choose module:function ARGUMENT ..."
+        )
+    else:
+        print(report())

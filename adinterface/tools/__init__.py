@@ -1,4 +1,4 @@
-"""What people do with operators: compare backends, check gradients and neutral code, explain a call.
+"""What people do with operators: compare and choose backends, check gradients and neutral code, explain a call.
 
 It may import core, rules and spread. Nothing imports it.
 """
@@ -7,6 +7,7 @@ from ..core.contract.publish import publish
 from .check_gradient import GradientCheck, LeafCheck, check_gradient
 from .check_neutral import NeutralCheck, NeutralFinding, check_neutral
 from .check_rule import RuleCheck, RuleFinding, check_rule
+from .choose import Choice, choose
 from .compare import Comparison, compare
 from .estimate_noise import Noise, estimate_noise
 from .explain import Explanation, LeafReport, explain
@@ -14,6 +15,7 @@ from .measured import LeafDifference, Measured
 from .summary import LeafSummary, Summary, summary
 
 __all__ = [
+    "Choice",
     "Comparison",
     "Explanation",
     "GradientCheck",
@@ -31,6 +33,7 @@ __all__ = [
     "check_gradient",
     "check_neutral",
     "check_rule",
+    "choose",
     "compare",
     "estimate_noise",
     "explain",

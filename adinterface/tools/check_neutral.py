@@ -21,11 +21,11 @@ from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import MissingEngineError
 from ..core.contract.library import PYTHON, epsilon
-from ..core.contract.registry import auto_class, find, is_installed, names
+from ..core.contract.registry import find
 from ..core.operators.pullback import pullback
 from ..core.tree import Constant, Leaf, LeafSpec, Static, flatten
 from .evidence import Outcome, decide
-from .measured import listed
+from .measured import installed, listed
 from .numbers import Array, distances, largest_of
 from .verdict import Verdict
 
@@ -111,7 +111,7 @@ def check_neutral(
     True
     """
     require_function("check_neutral", f)
-    chosen = _installed() if backends is None else listed("check_neutral(f, *args, backends=...)", backends, empty=True)
+    chosen = installed() if backends is None else listed("check_neutral(f, *args, backends=...)", backends, empty=True)
     leaves: list[Leaf] = []
     structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
     arrays = [leaf.value if leaf.library is PYTHON else leaf.library.to_numpy(leaf.value) for leaf in leaves]
@@ -136,12 +136,6 @@ def check_neutral(
         runs.append((name, functools.partial(_traced, f, backend, args, kwargs)))
     called = getattr(f, "__name__", type(f).__name__)
     return NeutralCheck(called, tuple([_result(where, run, f, wanted) for where, run in runs]))
-
-
-def _installed() -> list[AutoBackend]:
-    """The backends of engines with arrays of their own; a run with NumPy arrays is always made."""
-    classes = [auto_class(name) for name in names() if is_installed(name)]
-    return [cls() for cls in classes if cls is not None]
 
 
 def _traced(f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences, changed_options
 from ..core.contract.errors import BackendError
-from ..core.contract.registry import find
+from ..core.contract.registry import auto_class, find, is_installed, names
 from .evidence import decide
 from .numbers import Array
 
@@ -113,4 +113,10 @@ def listed(call: str, backends: Any, *, empty: bool = False) -> list[AutoBackend
     return chosen
 
 
-__all__ = ["LeafDifference", "Measured", "label", "listed"]
+def installed() -> list[AutoBackend]:
+    """The backends of engines with arrays of their own, by name."""
+    classes = [auto_class(name) for name in names() if is_installed(name)]
+    return [cls() for cls in classes if cls is not None]
+
+
+__all__ = ["LeafDifference", "Measured", "installed", "label", "listed"]

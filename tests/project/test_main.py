@@ -124,3 +124,44 @@ def test_arguments_are_an_error():
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "python -m adinterface takes no arguments, not nonsense" in done.stderr
+    assert "python -m adinterface choose module:function" in done.stderr
+
+
+MODEL = """
+import numpy as np
+
+def loss(x, scale):
+    return (x ** 2).sum() * scale
+
+def initial():
+    return np.array([1.0, -0.5])
+"""
+
+
+def choose(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    (folder / "my_model.py").write_text(MODEL, encoding="utf-8")
+    search = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "adinterface", "choose", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": search})
+
+
+def test_a_backend_is_chosen_for_a_function_of_a_module(tmp_path: Path) -> None:
+    backends = ["--backend", "AutoFiniteDifferences()", "--backend", "AutoAutograd()"]
+    done = choose(tmp_path, "my_model:loss", "initial()", "np.pi", *backends)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("prepared gradient with 2 backends; reference AutoAutograd()\n")
+    assert "\nUse AutoAutograd(): its prepared call takes " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["my_model"], "write module:function, such as my_model:loss, not my_model"),
+        (["my_model:los"], "my_model has no los"),
+        (["my_model:loss", "--operator", "grad"], "adinterface has no operator grad"),
+    ],
+)
+def test_a_wrong_choice_names_what_is_missing(words: list[str], message: str, tmp_path: Path) -> None:
+    done = choose(tmp_path, *words)
+    assert done.returncode == 2
+    assert message in done.stderr

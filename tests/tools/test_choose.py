@@ -1,0 +1,177 @@
+"""`tools.choose`: the recommended backend runs, agrees with what is right, and is the fastest that does."""
+
+import importlib
+import re
+
+import jax
+import numpy as np
+import pytest
+import torch
+from backends_table import BACKENDS, ENGINES
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    Constant,
+    array_namespace,
+    gradient,
+    hessian,
+    hvp,
+    linearize,
+    pullback,
+    pushforward,
+    value_and_gradient,
+)
+from adinterface.tools import Comparison, Measured, choose
+
+module = importlib.import_module("adinterface.tools.choose")  # `tools.choose` is the function
+DIFFERENCES = AutoFiniteDifferences()
+X = np.array([1.0, -0.5])
+
+
+def loss(x):
+    return (x**3).sum()
+
+
+@jax.custom_vjp
+def wrong_square(x):
+    return x * x
+
+
+wrong_square.defvjp(lambda x: (x * x, x), lambda x, g: (-2 * g * x,))
+
+
+def wrong_on_jax(x):
+    return (wrong_square(x) if isinstance(x, jax.Array) else x * x).sum()
+
+
+def test_all_installed_backends_are_tried_and_the_fastest_engine_is_chosen():
+    choice = choose(gradient, loss, X)
+    report = choice.comparison
+    assert {m.backend for m in report.backends} == set(BACKENDS.values()) == set(choice.agreeing)
+    assert choice.backend == min(ENGINES.values(), key=lambda backend: report[backend].later_seconds)
+    assert choice.agreeing[-1] == DIFFERENCES
+    assert str(choice).startswith("prepared gradient with 4 backends; reference ")
+    assert f"\n\nUse {choice.backend!r}".partition("(")[0] in str(choice)
+    assert "Use Auto" in choice._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("operator", "args"),
+    [
+        (value_and_gradient, (X,)),
+        (hessian, (X,)),
+        (hvp, (X, X)),
+        (pullback, (X,)),
+        (linearize, (X,)),
+        (pushforward, ((X,), (X,))),
+    ],
+)
+def test_every_operator_has_a_choice(operator, args):
+    choice = choose(operator, loss, *args, backends=[AutoTorch(), DIFFERENCES, AutoAutograd()])
+    assert choice.backend in (AutoTorch(), AutoAutograd())
+    assert len(choice.agreeing) == 3
+
+
+def test_keywords_and_constants_are_passed_on():
+    choice = choose(gradient, lambda x, c, *, power: c * (x**power).sum(), X, Constant(2.0), power=2, backends=[AutoTorch()])
+    np.testing.assert_allclose(choice.comparison[AutoTorch()].result[0], 4 * X)
+
+
+@pytest.mark.parametrize("operator", [gradient, hessian])
+def test_one_that_disagrees_is_never_chosen(operator):
+    choice = choose(operator, wrong_on_jax, X, backends=[AutoJax(), AutoTorch(), DIFFERENCES])
+    assert choice.agreeing == (AutoTorch(), DIFFERENCES)
+    assert choice.backend == AutoTorch()
+    assert "Finite differences contradict AutoJax()." in choice.reason
+    choice = choose(operator, wrong_on_jax, X, backends=[AutoJax(), AutoTorch()])
+    assert (choice.backend, choice.agreeing) == (None, ())
+    assert choice.reason.startswith(
+        "No backend can be recommended: they disagree, and it is not known which is right. Add Auto"
+    )
+    choice = choose(operator, wrong_on_jax, X, backends=[AutoJax(), DIFFERENCES])
+    assert choice.backend is None
+
+
+def test_values_that_differ_between_engines_leave_no_choice():
+    """Each gradient is right of the f that its engine has. Differences take a third one."""
+
+    def f(x):
+        return (x * (1 + isinstance(x, jax.Array) + 2 * isinstance(x, torch.Tensor))).sum()
+
+    assert choose(gradient, f, X, backends=[AutoJax(), AutoTorch(), DIFFERENCES]).backend is None
+
+
+def test_those_that_differences_confirm_must_agree_with_one_another():
+    """Fixed steps do not see the bias."""
+
+    def f(x):
+        return (x * (1 + 1e-8 * isinstance(x, torch.Tensor))).sum() + (
+            wrong_square(x).sum() * 0 if isinstance(x, jax.Array) else 0
+        )
+
+    choice = choose(gradient, f, X, backends=[AutoAutograd(), AutoTorch(), AutoFiniteDifferences("central")])
+    assert choice.backend is None
+
+
+def test_an_f_that_draws_leaves_no_choice():
+    random = np.random.default_rng(0)
+    choice = choose(gradient, lambda x: (x * random.normal()).sum(), X, backends=[AutoAutograd(), AutoTorch()])
+    assert choice.backend is None
+    assert choice.reason == "No backend can be recommended: the results do not repeat themselves."
+
+
+def test_kinks_are_no_disagreement():
+    assert set(choose(gradient, abs, 0.0).agreeing) == set(BACKENDS.values())
+
+
+def test_a_backend_that_fails_is_not_chosen():
+    choice = choose(gradient, lambda x: torch.sum(x), X)
+    assert choice.backend == AutoTorch()
+    assert choice.reason.endswith("No other backend ran, so that nothing confirms it. `check_gradient` does.")
+    assert isinstance(choice.comparison[AutoJax()].error, TypeError)
+    choice = choose(gradient, lambda x: None, X)
+    assert (choice.backend, choice.reason) == (None, "No backend ran.")
+
+
+def test_differences_are_chosen_only_where_no_engine_runs():
+    def plain(x):
+        return np.sin(x).sum()
+
+    choice = choose(gradient, plain, X, backends=[DIFFERENCES, AutoTorch()])
+    assert choice.backend == DIFFERENCES
+    assert isinstance(choice.comparison[AutoTorch()].error, Exception)
+
+
+def test_differences_of_many_numbers_are_not_tried_unless_asked_for():
+    def first(x):
+        return array_namespace(x).sum(x[:1])
+
+    many = np.zeros(1001)
+    tried = [m.backend for m in choose(gradient, first, many).comparison.backends]
+    assert set(tried) == set(ENGINES.values())
+    assert choose(gradient, first, many, backends=[DIFFERENCES]).backend == DIFFERENCES
+
+
+def test_the_number_of_calls_from_which_it_is_worth_it_is_named():
+    torch_, autograd = Measured(AutoTorch(), None, None, {}, 0.2, 0.001), Measured(AutoAutograd(), None, None, {}, 0.001, 0.021)
+    said = module._reason(Comparison("gradient", (autograd, torch_), autograd, "float64"), [torch_, autograd])
+    assert (
+        said == "Use AutoTorch(): its prepared call takes 1 ms. For fewer than 11 calls AutoAutograd() takes less time in all."
+    )
+
+
+def test_long_work_says_what_is_tried(capsys, monkeypatch):
+    monkeypatch.setattr(module, "_EVERY", 0.0)
+    choose(gradient, loss, X, backends=[AutoTorch(), DIFFERENCES])
+    assert re.fullmatch(r"0 s: trying AutoTorch\(\)\n0 s: trying AutoFiniteDifferences\(\)\n", capsys.readouterr().err)
+
+
+def test_wrong_calls_say_what_to_write():
+    with pytest.raises(TypeError, match=r"^choose\(operator, f, \*args\): operator must be one of derivative, "):
+        choose(loss, gradient, X)
+    with pytest.raises(BackendError, match=r"backends must be a list; write \[AutoTorch\(\)\]\.$"):
+        choose(gradient, loss, X, backends=AutoTorch())

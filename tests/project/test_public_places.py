@@ -48,6 +48,7 @@ from adinterface import (
 )
 from adinterface.core.contract.auto import FACTS, changed_options
 from adinterface.core.contract.registry import auto_class, classes_with
+from adinterface.fit import Training
 from adinterface.fit.evaluate import Evaluate
 
 MODULES = ("tree", "loops", "rules", "sparse", "fit", "tools", "scipy", "doors")
@@ -138,6 +139,9 @@ VALUES = {
     "warning": adinterface.PrecisionWarning("no"),
     "explanation": explain(gradient, square, FINITE, X),
     "check": check_gradient(square, FINITE, X),
+    "choice": tools.choose(gradient, square, X, backends=[FINITE]),
+    "noise": tools.estimate_noise(square, X),
+    "training": Training(square, FINITE, 0.1, X),
     "comparison": compare(gradient, square, [FINITE], X),
     "summary": tools.summary(X),
     "operator": gradient,
@@ -256,6 +260,12 @@ except adinterface.MissingEngineError as error:
 def test_without_scipy_its_functions_name_the_extra(name):
     message = f"adinterface.scipy.{name} needs SciPy, which is not installed: pip install 'adinterface[scipy]'"
     assert _fresh(_WITHOUT_SCIPY.format(name=name)) == f"scipy {message}"
+
+
+@pytest.mark.parametrize("name", LISTS[1:])
+def test_dir_of_a_public_module_lists_what_is_public(name):
+    module = importlib.import_module(name)
+    assert dir(module) == sorted(module.__all__)
 
 
 def test_dir_of_adinterface_scipy_lists_its_modules():

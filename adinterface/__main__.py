@@ -108,7 +108,9 @@ def chosen(argv: Sequence[str]) -> str:
     parser.add_argument("function", metavar="module:function", help="in a module that Python can import from here")
     parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="an expression with the names of that module, or np")
     parser.add_argument("--operator", default="gradient", help="default: gradient")
-    parser.add_argument("--backend", action="append", metavar="BACKEND", help="a value; more than one may be given; default: all installed")
+    parser.add_argument(
+        "--backend", action="append", metavar="BACKEND", help="a value; more than one may be given; default: all installed"
+    )
     options = parser.parse_args(argv)
     place, colon, name = options.function.partition(":")
     if not (place and colon and name):

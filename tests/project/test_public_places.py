@@ -6,6 +6,7 @@ import inspect
 import pickle
 import pickletools
 import pydoc
+import re
 import subprocess
 import sys
 import types
@@ -207,6 +208,20 @@ def test_help_of_a_backend_value_shows_options_and_no_machinery(cls):
         assert f"\n |  {option.name}" in text
     public = {name for name in dir(cls) if not name.startswith("_")}
     assert public == {option.name for option in dataclasses.fields(cls)} | {"name", "install"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        gradient, value_and_gradient, prepare, Prepared, Constant, SecondOrder, adinterface.ValueAndGradient, tools.choose,
+        tools.Choice, adinterface.tree.ravel, adinterface.loops.scan, Training,
+    ],
+    ids=lambda value: value.__name__,
+)  # fmt: skip
+def test_help_names_public_places_alone(value):
+    text = pydoc.render_doc(value, renderer=pydoc.plaintext)
+    assert text.splitlines()[0].endswith(f"{value.__name__} in module {value.__module__}")
+    assert re.findall(r"adinterface(?:\.\w+){2,}", text) == []
 
 
 def test_another_package_gives_facts_as_keywords_or_as_attributes(monkeypatch):

@@ -24,6 +24,8 @@ def publish(module: str, members: dict[str, Any]) -> None:
 def _keep_apart(cls: type) -> None:
     """Keep what belongs to the inner file of a class: annotations as text are names of that file."""
     inner, annotations = cls.__module__, vars(cls).get("__annotations__", {})
+    if issubclass(cls, tuple):  # a NamedTuple, whose constructor shares them: `help` shows the text
+        cls.__new__.__annotations__ = {name: getattr(hint, "__forward_arg__", hint) for name, hint in annotations.items()}
     for name, hint in annotations.items():
         if isinstance(hint, ForwardRef) and hint.__forward_module__ is None:  # of a NamedTuple
             hint = hint.__forward_arg__

@@ -145,6 +145,8 @@ def _reason(report: Comparison, agreeing: list[Measured]) -> str:
     excluded = [m.name for m in ran if m not in agreeing]
     if excluded:
         lines.append(f"Finite differences contradict {' and '.join(excluded)}.")
+    elif takes_differences(best.backend):
+        lines.append("No engine ran.")
     elif not others:
         lines.append("No other backend ran, so that nothing confirms it. `check_gradient` does.")
     engines = [m for m in others if not takes_differences(m.backend)]

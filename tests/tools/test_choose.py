@@ -143,6 +143,7 @@ def test_differences_are_chosen_only_where_no_engine_runs():
 
     choice = choose(gradient, plain, X, backends=[DIFFERENCES, AutoTorch()])
     assert choice.backend == DIFFERENCES
+    assert choice.reason.endswith(" No engine ran.")
     assert isinstance(choice.comparison[AutoTorch()].error, Exception)
 
 

@@ -17,11 +17,11 @@ except ImportError:  # to make an array starts JAX, after which jax.distributed.
 SHARDING = "_sharding" if hasattr(ArrayImpl, "_sharding") else "sharding"
 
 try:
-    from jax._src.core import eval_trace, trace_state_strong_ref
+    from jax._src.core import eval_trace, trace_ctx
 
     def untraced() -> bool:
         """Whether no transformation of JAX is at work in this thread."""
-        return trace_state_strong_ref.value is eval_trace
+        return trace_ctx.trace is eval_trace
 
 except ImportError:  # private names, which another release of JAX may not have
 

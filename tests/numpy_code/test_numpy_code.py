@@ -45,9 +45,7 @@ from adinterface.numpy_code.compositions import COMPOSITIONS
 from adinterface.numpy_code.engine import engine_of
 
 # The Array API has no counterpart of these.
-NOT_COMPOSED = re.compile(
-    r"np\.frexp|special\.(erf|erfc|erfcx|i0e|i1|i1e|log_ndtr|gamma|gammaln|rgamma|digamma|psi|beta|betaln|binom)\("
-)
+NOT_COMPOSED = re.compile(r"np\.frexp|special\.(erf|erfc|i0e|i1|i1e|gamma|gammaln|rgamma|digamma|psi|beta|betaln|binom)\(")
 ALL_SMOOTH = expressions(*SMOOTH.values(), *SPECIAL.values())
 # Results whose size, or branches whose choice, depends on values that jit does not know.
 VALUE_DEPENDENT = re.compile(r"\w\[\w > 0\]|np\.unique\(|np\.union1d|^(max|min)\(|argmax")
@@ -453,8 +451,9 @@ def test_results_have_numpys_field_names():
 
 
 def test_every_composition_is_a_function_of_numpy():
+    newer = ("matvec", "vecmat") if np.lib.NumpyVersion(np.__version__) < "2.2.0" else ()
     for name in COMPOSITIONS:
-        if not name.startswith("special."):
+        if not name.startswith("special.") and name not in newer:
             assert callable(operator.attrgetter(name)(np)), name
 
 

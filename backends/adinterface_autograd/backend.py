@@ -120,7 +120,7 @@ def _assigns(trace: TracebackType | None) -> bool:
 
 
 #: What NumPy and SciPy say of an array whose entries are autograd's boxes.
-_OBJECTS = r"object arrays are not|dtype object|object dtype|dtype\('O'\)|ObjectDType|type 'object' not|argument 'out'"
+_OBJECTS = r"object arrays are not|dtype .?object|object dtype|dtype\('O'\)|ObjectDType|type 'object' not|argument 'out'"
 _NUMPY_CALLED = (
     f"NumPy or SciPy was called on an array that autograd is tracing. {TAKE_FUNCTIONS} Beside an array c that is not "
     f"differentiated write array_namespace(c, x)."

@@ -68,7 +68,7 @@ def polygamma(n: int, x: Any) -> Any:
 
 #: Number by number: the second derivative of JAX 0.12.0 is not for arrays (its `select` gets a threshold without axes).
 #: JAX has it from 0.10.1 on.
-erfcx = jnp.vectorize(special.erfcx) if hasattr(special, "erfcx") else None
+erfcx: Any = jnp.vectorize(special.erfcx) if hasattr(special, "erfcx") else None
 
 
 def _spence_slope(x: Any) -> Any:

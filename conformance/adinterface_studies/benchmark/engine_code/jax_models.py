@@ -1,4 +1,4 @@
-"""Models of JAX's two camps: a module that is a pytree (Equinox), and a dict of parameters with a module (Flax)."""
+"""Models of JAX's two kinds: a module that is a pytree (Equinox), and a dict of parameters with a module (Flax)."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def _making(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def make(*args: Any, **kwargs: Any) -> Any:
         if array_of_engine((args, kwargs)) is not None:
-            return function(*args, **kwargs)
+            return function(*[stacked(arg) if array_of_engine((arg,)) is not None else arg for arg in args], **kwargs)
         return made(function(*plain(args), **plain(kwargs)))
 
     return make

@@ -206,7 +206,7 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def averaged(a: Any, *args: Any, **kwargs: Any) -> Any:
-        return function(a.astype(int) if a.dtype == bool else a, *args, **kwargs)
+        return function(a.astype(int) if hasattr(a, "dtype") and a.dtype == bool else a, *args, **kwargs)
 
     return averaged
 

@@ -4,6 +4,7 @@ import collections
 
 import numpy as np
 import pytest
+import scipy.special
 
 from adinterface import (
     AutoAutograd,
@@ -147,3 +148,24 @@ def test_a_list_in_a_constant(deep, backend):
     f = numpy_function(lambda x, g: np.sum(np.sin(np.stack(g) * x + x * g + np.kron(g, x)[:, :3])), deep=deep)
     wanted = gradient(f, AutoFiniteDifferences(), X, Constant(ROWS))[0]
     np.testing.assert_allclose(gradient(f, backend, X, Constant(ROWS))[0], wanted, rtol=1e-6, atol=1e-7)
+
+
+#: Expressions of two numbers that are differentiated, in lists.
+OF_NUMBERS = {
+    "diag": lambda q, r: np.diag([q, r]) @ np.array([1.0, 3.0]),
+    "tile and repeat": lambda q, r: np.tile([q], 3) * np.repeat([q, r, 1.0], 2)[:3],
+    "ufuncs": lambda q, r: np.exp([q, 2 * r]) + np.abs([q, -r]) + np.hypot([q, r], [r, 1]) + np.power((q, r), 2),
+    "a nested list": lambda q, r: np.sqrt([[q, r], [r, 1.0]]) * np.isfinite([q, r]),
+    "special": lambda q, r: scipy.special.erf([q, r]),
+    "methods": lambda q, r: np.add.reduce([q, r]) + np.multiply.outer([q, 1.0], [r, q]) + np.logaddexp.accumulate([q, r]),
+    "products": lambda q, r: np.matmul([[q, r]], [[q], [1.0]]) + np.einsum("i,i->", [q, r], [r, 2.0]) + np.vdot([q, r], [r, r]),
+    "weights": lambda q, r: np.average([1.0, 2.0], weights=[q, r]) + np.average([q, r]),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("what", OF_NUMBERS)
+def test_lists_of_numbers_in_copied_code(what, backend):
+    f = lambda q, r: np.sum(np.cos(OF_NUMBERS[what](q, r)))
+    wanted = gradient(f, AutoFiniteDifferences(), 0.4, 0.9)
+    np.testing.assert_allclose(gradient(numpy_function(f, deep=True), backend, 0.4, 0.9), wanted, rtol=1e-6)

@@ -198,8 +198,7 @@ class Copies:
         return None
 
     def _ufunc(self, value: Any) -> Any:
-        ours = scipy_names.ufunc_for(value)
-        return self._keep(value, value if ours is None else ours)
+        return self._keep(value, scipy_names.ufunc_for(value))
 
     def _keep(self, value: Any, made: Any) -> Any:
         self._by_identity[id(value)] = (value, made)

@@ -18,6 +18,7 @@ from ..made_array import made
 from ..refusals import note_unknown
 from ..storage import source_of
 from ..writers import WRITERS
+from ..writes import holds_storage, stacked
 from . import branches
 from .globals import Of
 from .math_names import inverse_of_real
@@ -287,8 +288,6 @@ _OF_SEQUENCES = frozenset(
 ) | {np.linalg.multi_dot}  # fmt: skip
 #: Keywords that do not apply to an engine's arrays, and do not affect plain ones.
 _OF_NUMPY_ALONE = ("device", "subok")
-#: Functions that take nested lists directly.
-_AS_THEY_ARE = frozenset([np.block, np.einsum, np.einsum_path])
 #: Functions whose NumPy code cannot be copied either, because it calls C code.
 _OUTSIDE = frozenset(
     getattr(np, name)
@@ -310,7 +309,9 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
 
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
-        if real not in _AS_THEY_ARE:
+        if real is np.einsum:  # of which a list may say axes
+            args = tuple([stacked(arg) if holds_storage([arg]) else arg for arg in args])
+        elif real is not np.block:  # which takes nested lists
             args = tuple([taken(arg) for arg in args])
         if keywords:
             keywords = {name: taken(value) for name, value in keywords.items() if name not in _OF_NUMPY_ALONE}

@@ -13,7 +13,7 @@ from ..array import NumpyArray
 from ..made_array import made
 from . import branches
 from .globals import Of
-from .plain import first_wrapped, is_followed, known_numbers, plain, settled_number
+from .plain import assembled, first_wrapped, is_followed, known_numbers, plain, settled_number
 
 Function = Callable[..., Any]
 
@@ -75,31 +75,37 @@ def _log_negative(k: Any, n: Any) -> Any:
     return _s("gammaln", n + k) - _s("gammaln", k + 1) - _s("gammaln", n)
 
 
-def ufunc_for(real: np.ufunc) -> Function | None:
-    """The replacement of a ufunc for an engine's arrays."""
-    ours = UFUNCS.get(real.__name__)
-    if ours is None or np.__dict__.get(real.__name__) is real:
-        return None
-    return Ufunc(real, ours)
+def ufunc_for(real: np.ufunc) -> Any:
+    """The replacement of a ufunc, which also takes lists with engine arrays."""
+    return Ufunc(real, None if np.__dict__.get(real.__name__) is real else UFUNCS.get(real.__name__))
 
 
 class Ufunc:
-    """A ufunc with NumPy code in place of it; an engine's function, or a rule, is preferred."""
+    """A ufunc, perhaps with NumPy code in place of it; an engine's function, or a rule, is preferred."""
 
-    def __init__(self, real: np.ufunc, ours: Function):
+    def __init__(self, real: np.ufunc, ours: Function | None):
         self.__wrapped__: np.ufunc = real
         self._ours = ours
+        self._always = real.__name__ in _ALWAYS_OURS
         self.__doc__ = real.__doc__
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__wrapped__, name)
+        value = getattr(self.__wrapped__, name)
+        return (lambda *args, **keywords: value(*map(assembled, args), **keywords)) if name in _OF_LISTS else value
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if list in (kinds := [type(arg) for arg in args]) or tuple in kinds:
+            args = tuple(map(assembled, args))
+        if self._ours is None:
+            return self.__wrapped__(*args, **keywords)
         followed = first_wrapped(args)
-        ours = self.__wrapped__.__name__ in _ALWAYS_OURS
-        if followed is None or (not ours and followed._engine.functions.has(self.__wrapped__)):
+        if followed is None or (not self._always and followed._engine.functions.has(self.__wrapped__)):
             return self.__wrapped__(*args, **keywords)
         return self._ours(*args)
+
+
+#: The methods of a ufunc that take arrays.
+_OF_LISTS = frozenset({"accumulate", "outer", "reduce", "reduceat"})
 
 
 # Roots ----------------------------------------------------------------------------------------------------------------

@@ -633,7 +633,8 @@ def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
         source = args[places[0]] if places else None
         if not result.ndim and (function in NUMBERS or (type(source) is NumpyArray and is_number(source))):
             return of_no_axes(result) if function in MAKING_ARRAYS else result
-        if places and result is not args[places[0]]:
+        new = function is np.einsum and len(places) > 1  # of one operand it may be a view
+        if places and result is not args[places[0]] and not new:
             note_view(result, function, args, places[0], kwargs, None)
     elif isinstance(result, (list, tuple)):
         for part, viewing in enumerate(result):

@@ -29,7 +29,8 @@ def _making(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def make(*args: Any, **kwargs: Any) -> Any:
         if array_of_engine((args, kwargs)) is not None:
-            return function(*[stacked(arg) if array_of_engine((arg,)) is not None else arg for arg in args], **kwargs)
+            args = tuple([stacked(arg) if array_of_engine((arg,)) is not None else arg for arg in args])
+            return made(function(*args, **kwargs))  # a plain array, where only its shape was of the engine
         return made(function(*plain(args), **plain(kwargs)))
 
     return make

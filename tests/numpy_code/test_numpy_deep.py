@@ -8,6 +8,7 @@ import dataclasses
 import enum
 import functools
 import gc
+import importlib.util
 import inspect
 import math
 import re
@@ -17,11 +18,14 @@ import warnings
 import weakref
 from typing import ClassVar, Generic, Protocol, TypeVar
 
+import array_api_compat.numpy
 import deep_helper
 import jax
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.optimize
+import scipy.spatial.transform
 import scipy.special
 import scipy.stats
 from backends_table import every_run
@@ -386,6 +390,20 @@ def of_scipy(x):
 
 
 @program
+def a_solution_by_another_namespace(x):
+    return np.sum(array_api_compat.numpy.linalg.solve(np.array([[2.0, 0.1], [0.3, 1.0]]) * x[0], x[1:]))
+
+
+TURN = scipy.spatial.transform.Rotation.from_euler("xyz", [0.3, 0.2, 0.1])
+if importlib.util.find_spec("scipy.spatial.transform._rotation_xp"):  # from SciPy 1.17 on
+
+    @program
+    def rotations(x):
+        turn = scipy.spatial.transform.Rotation.from_rotvec(x)
+        return np.sum((TURN * turn).apply([1.0, 2.0, 3.0]) + TURN.inv().apply(x) ** 2) + turn.magnitude()
+
+
+@program
 def a_root(x):
     """Which SciPy finds in compiled code; with the derivatives of the implicit function."""
     return scipy.optimize.brentq(lambda t: math.exp(t) - x[0] - t * x[1] - 1, 0.1, 5.0) * x[2]
@@ -732,6 +750,17 @@ def test_plain_arrays_reach_f_itself():
     seen = []
     deep(lambda x: seen.append(type(inspect.currentframe().f_globals)))(X)
     assert seen == [dict]
+
+
+def test_stiff_equations():
+    """SciPy makes arrays whose shapes depend on the numbers of the engine."""
+
+    def f(x):
+        slope = lambda t, y: -np.array([x[0] * y[0], y[0] - x[1] * y[1]])
+        solved = scipy.integrate.solve_ivp(slope, (0.0, 0.5), [1.0, x[2]], method="BDF", rtol=1e-6, atol=1e-9)
+        return solved.y[0, -1]
+
+    np.testing.assert_allclose(gradient(deep(f), AutoTorch(), X)[0], [-0.5 * math.exp(-0.5 * X[0]), 0, 0], atol=1e-4)
 
 
 # What is refused ------------------------------------------------------------------------------------------------------

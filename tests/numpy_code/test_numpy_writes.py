@@ -72,6 +72,20 @@ def test_programs_backwards_forwards_and_twice(name, backend):
     np.testing.assert_allclose(curve, (at(1e-6) - at(-1e-6)) / 2e-6, rtol=1e-4, atol=1e-5 * (1 + np.abs(curve).max()))
 
 
+@each_eager
+def test_results_of_einsum_are_written_to(backend):
+    def f(x):
+        y, z, diagonal = np.einsum("i,j->ij", x, x), np.einsum("ij->ji", np.outer(x, x)), np.outer(x, 2 * x)
+        y[0, 0] = 3 * x[1]
+        z[1] = x
+        np.einsum("ii->i", diagonal)[:] = x**3
+        return np.sum(np.sin(y)) + np.sum(np.sin(z)) + np.sum(np.sin(diagonal))
+
+    np.testing.assert_allclose(
+        gradient(numpy_function(f), backend, X)[0], gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-6
+    )
+
+
 @pytest.mark.parametrize("name", ["gauss", "gauss_seidel", "deposit"])
 def test_programs_that_jax_compiles(name):
     """Those that write through views, and in places that a compiled program computes."""

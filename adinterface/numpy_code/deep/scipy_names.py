@@ -232,6 +232,8 @@ def _interpolate() -> Any:
     return importlib.import_module("scipy.interpolate")
 
 
+#: Compiled modules beside each of which another one, in Python, does the same for namespaces.
+_FOR_NAMESPACES = ("scipy.spatial.transform._rotation_cy", "scipy.spatial.transform._rigid_transform_cy")
 #: By module and name: a function of the original and of the replacements.
 FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Any]] = {
     **{("scipy.optimize._zeros_py", name): root for name in ("brentq", "brenth", "bisect", "ridder", "toms748")},
@@ -244,8 +246,22 @@ FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Any]] = {
 }
 
 
+def on_namespaces(real: Any, of: Of) -> Function:
+    """A compiled function of rotations: for an engine's arrays that of SciPy's Python code for namespaces."""
+    ours = getattr(importlib.import_module(real.__module__.removesuffix("_cy") + "_xp"), real.__name__, None)
+
+    @functools.wraps(real)
+    def call(*args: Any, **keywords: Any) -> Any:
+        if ours is not None and first_wrapped((args, keywords)) is not None:
+            return of(ours)(*[np.asarray(arg) if isinstance(arg, np.ndarray) else arg for arg in args], **keywords)
+        return made(real(*plain(args), **plain(keywords)))
+
+    return call
+
+
 #: By name, and the end of the module: these get the copy of the function itself.
-_CHOOSING = {
+_CHOOSING: dict[tuple[str, str], Callable[[Function], Function]] = {
+    ("solve", "array_api_compat.numpy.linalg"): lambda copy: np.linalg.solve,
     ("argsreduce", "scipy.stats._distn_infrastructure"): branches.argsreduce,
     ("_apply_where", "array_api_extra._lib._funcs"): branches.apply_where,
     ("_contains_nan", "scipy._lib._util"): branches.contains_nan,
@@ -262,5 +278,6 @@ def choosing(real: Any) -> Callable[[Function], Function] | None:
 
 def function_for(real: Any, of: Of) -> Function | None:
     """The replacement of a SciPy function that would end in compiled code."""
-    make = FUNCTIONS.get((getattr(real, "__module__", None) or "", getattr(real, "__name__", "")))
+    module, name = getattr(real, "__module__", None) or "", getattr(real, "__name__", "")
+    make = on_namespaces if module in _FOR_NAMESPACES and not isinstance(real, type) else FUNCTIONS.get((module, name))
     return None if make is None else make(real, of)

@@ -28,6 +28,7 @@ STUDIES = {
     "openmdao": ("doors.openmdao", "the NumPy `compute` methods of OpenMDAO and Dymos, unchanged"),
     "ipopt": ("ipopt", "constrained problems under pounce, beside callbacks by hand and beside its own functions for JAX"),
     "foreign": ("foreign", "functions of packages that nobody chose to fit, beside their own derivatives"),
+    "deep-costs": ("deep_costs", "the time of gradients of copied code, over that of the plain function"),
     "signatures": ("signatures", "write the overloads of the operators"),
     "judge": ("judge.command", "right derivatives that `check_gradient` fails, planted faults that it misses"),
     "tables": ("tables", "write the generated tables of the documentation into docs/tables"),

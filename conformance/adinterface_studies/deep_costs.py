@@ -1,0 +1,95 @@
+"""The time of a gradient under `numpy_function(deep=True)`, as a multiple of the time of the plain function."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.stats
+
+from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, gradient, numpy_function, prepare
+
+
+def loop(a: float, b: float, c: float, d: float) -> float:
+    """50 steps of Lotka and Volterra, with Python's numbers."""
+    x, y = 1.0, 0.5
+    for _ in range(50):
+        x, y = x + 0.01 * (a * x - b * x * y), y + 0.01 * (c * x * y - d * y)
+    return math.log(x) + y
+
+
+def system(rates: Any) -> Any:
+    """The same with NumPy's arrays."""
+    y = np.array([1.0, 0.5])
+    for _ in range(50):
+        y = y + 0.01 * y * (rates[:2] - rates[2:] * y[::-1])
+    return np.log(y[0]) + y[1]
+
+
+def grid(x: Any) -> Any:
+    """A few operations on a large array."""
+    return np.sum(np.exp(-((x[1:] - x[:-1]) ** 2)) * np.asarray(x)[1:])
+
+
+def likelihood(shape: float, scale: float) -> Any:
+    """A density of scipy.stats at 10,000 places."""
+    return np.sum(scipy.stats.gamma.logpdf(_DATA, shape, scale=scale))
+
+
+_RNG = np.random.default_rng(0)
+_DATA = _RNG.uniform(1.0, 3.0, size=10_000)
+#: By what they are: each function, and its arguments.
+PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "50 steps of a loop with Python's numbers, by 4 numbers": (loop, (1.1, 0.4, 0.3, 0.9)),
+    "50 steps of a loop with small arrays, by 4 numbers": (system, (np.array([1.1, -0.9, 0.4, -0.3]),)),
+    "`gamma.logpdf` of 10,000 data, by 2 numbers": (likelihood, (2.0, 0.8)),
+    "four operations, by 100,000 numbers": (grid, (_RNG.uniform(size=100_000),)),
+}
+ENGINES: dict[str, tuple[AutoBackend, bool]] = {
+    "torch": (AutoTorch(), False),
+    "autograd": (AutoAutograd(), False),
+    "JAX, prepared": (AutoJax(), True),
+    "finite differences": (AutoFiniteDifferences(), False),
+}
+
+
+def seconds(f: Callable[..., Any], args: tuple[Any, ...], rounds: int) -> float:
+    """The fastest of some calls, after one."""
+    f(*args)
+    took = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        f(*args)
+        took.append(time.perf_counter() - start)
+    return min(took)
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m adinterface_studies deep-costs", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="the fastest of so many calls counts")
+    parser.add_argument("--markdown", metavar="FILE", help="write the table of the documentation")
+    options = parser.parse_args(argv)
+    lines = [f"| program | f | {' | '.join(ENGINES)} |", "| --- " * (len(ENGINES) + 2) + "|"]
+    for name, (f, args) in PROGRAMS.items():
+        plain, cells = seconds(f, args, options.rounds), []
+        for backend, prepared in ENGINES.values():
+            if isinstance(backend, AutoFiniteDifferences) and sum(map(np.size, args)) > 1000:
+                cells.append("at least 100,000")
+                continue
+            deep = numpy_function(f, deep=True)
+            fast = prepare(gradient, deep, backend, *args) if prepared else None
+            call = fast or (lambda *args, deep=deep, backend=backend: gradient(deep, backend, *args))
+            cells.append(f"{seconds(call, args, options.rounds) / plain:.3g}")
+        lines.append(f"| {name} | {1e3 * plain:.2g} ms | {' | '.join(cells)} |")
+        print(lines[-1], file=sys.stderr)
+    text = "\n".join(lines) + "\n"
+    if options.markdown:
+        Path(options.markdown).write_text(text)
+    print(text, end="")
+    return 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from adinterface.core.contract.backend import Accuracy, LeafAccuracy
@@ -12,7 +10,7 @@ from adinterface.core.contract.record import note_accuracy
 
 from .evaluation import Evaluations
 from .levels import enclosing, is_heard
-from .methods.method import Array, Slopes
+from .methods.method import Slopes
 from .points import Lines
 
 #: The largest relative error of a third derivative, and of higher ones, that is not refused.
@@ -30,19 +28,17 @@ def report(
     order: int = 1,
     *,
     warns: bool = True,
-    others: Sequence[float] | None = None,
 ) -> None:
     """Report the accuracy of derivatives along lines: to the operator, which warns, and to outer differences, as their noise.
 
     order: of these derivatives, without those that f takes itself. warns: whether the operator is notified without an active
     record.
-    others: for mixed second derivatives, the scale of the second line, by output; None if both lines are the same.
     """
     if not is_heard(evaluations.level, order, warns):
         return
     depth = evaluations.level.order + order
     if depth < 3 and enclosing() is None:
-        note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order, others)))
+        note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order)))
         return
     values, errors = slopes.values, slopes.errors
     top = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
@@ -55,7 +51,7 @@ def report(
         above.note(float(np.max(floors, initial=0.0)) / top if top else 0.0, depth)
         return
     refuse(depth, overall)
-    note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order, others)))
+    note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order)))
 
 
 def refuse(order: int, error: float) -> None:
@@ -70,39 +66,32 @@ def refuse(order: int, error: float) -> None:
     )
 
 
-def _by_leaf(
-    evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int, others: Sequence[float] | None
-) -> tuple[LeafAccuracy, ...]:
+def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -> tuple[LeafAccuracy, ...]:
     """The accuracy of each leaf's derivatives, and whether it calls for a warning.
 
-    It does not if the error is at most the rounding of an f that does not change.
+    An error that is at most the rounding of an f that does not change calls for one if a derivative of the size that is seen
+    elsewhere could hide in it.
     """
     epsilon = evaluations.flattener(()).epsilon
+    finite = np.isfinite(slopes.values)
+    values, errors = np.where(finite, np.abs(slopes.values), 0.0), np.where(finite, slopes.errors, 0.0)
+    seen = np.maximum(values, errors) > ROUNDING[min(order, 2)] * epsilon * slopes.rates
+    elsewhere = np.where(seen, values, 0.0).max(axis=None if order > 1 else 0, initial=0.0)
+    # An output that does not change at all where others do is taken to be independent.
+    hidden = np.where((values == 0) & seen.any(axis=1, keepdims=True), 0.0, elsewhere)
     found: list[LeafAccuracy] = []
     for leaf, start, stop in lines.owners():
         coarse = max(epsilon, *lines.point.exactness) if leaf < 0 else max(epsilon, lines.point.exactness[leaf])
         bad = max(1e-4, 100 * coarse ** (2 / (order + 2)))
-        known = np.isfinite(slopes.values[start:stop])
-        if known.size and not known.any():
+        own = slice(start, stop)
+        if finite[own].size and not finite[own].any():
             continue
-        values, errors = np.where(known, np.abs(slopes.values[start:stop]), 0.0), slopes.errors[start:stop]
-        errors = np.where(known, errors, 0.0)
-        tops, worst = values.max(axis=0, initial=0.0), errors.max(axis=0, initial=0.0)
-        top, error = float(tops.max(initial=0.0)), float(worst.max(initial=0.0))
+        tops, worst = values[own].max(axis=0, initial=0.0), errors[own].max(axis=0, initial=0.0)
         # Each output has its own scale, unless its change is within the rounding of an output that does not change.
-        seen = _seen(lines, slopes, range(start, stop), order, np.maximum(values, errors), epsilon, others)
+        top = float(tops.max(initial=0.0)) or float(np.max(elsewhere, initial=0.0))
+        limits = np.where(seen[own], np.where(tops > 0, tops, top), hidden[own])
         with np.errstate(all="ignore"):
-            own = np.where(seen.any(axis=0) & (tops > 0), worst / tops, 0.0)
-        relative = max(float(own.max(initial=0.0)), error / top if top else 0.0)
-        doubtful = top > 0 and bool((seen & (errors > bad * np.where(tops > 0, tops, top))).any())
-        found.append(LeafAccuracy(leaf, relative, doubtful))
+            parts = np.where(seen[own].any(axis=0) & (tops > 0), worst / tops, 0.0)
+        relative = max(float(parts.max(initial=0.0)), float(worst.max(initial=0.0)) / top if top else 0.0)
+        found.append(LeafAccuracy(leaf, relative, bool(((errors[own] > bad * limits) & (limits > 0)).any())))
     return tuple(found)
-
-
-def _seen(
-    lines: Lines, slopes: Slopes, chosen: range, order: int, sizes: Array, epsilon: float, others: Sequence[float] | None
-) -> Array:
-    """Where derivatives of these sizes are more than what rounding makes of an f that does not change."""
-    scales = np.array([lines.scale(line)[0] for line in chosen])[:, None]
-    weights = scales**order if others is None else scales * np.array(others)
-    return np.asarray(sizes * weights > ROUNDING[min(order, 2)] * epsilon * slopes.sizes[chosen.start : chosen.stop])

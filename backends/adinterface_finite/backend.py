@@ -235,8 +235,9 @@ class FiniteDifferencesBackend(Backend):
         if not np.isfinite(matrix).all():
             return None  # at the edge of f's domain, which repeated gradients handle
         note_step(self, "one joint stencil of second differences")
-        found = Slopes(matrix, errors, errors, np.broadcast_to(bends.found.sizes, matrix.shape))
-        report(evaluations, lines, found, 2, others=None if diagonal else [lines.scale(line)[0] for line in range(lines.count)])
+        roots = np.sqrt(bends.found.rates)
+        found = Slopes(matrix, errors, errors, bends.found.rates if diagonal else roots * roots.T)
+        report(evaluations, lines, found, 2)
         outputs, aux = evaluations.base()
         count = range(len(leaves))
         gradients = tuple([self._part(bends.first[:, 0], lines, n) for n in count])
@@ -274,7 +275,7 @@ class FiniteDifferencesBackend(Backend):
         if not np.isfinite(mixed.values).all():
             return None
         note_step(self, "one joint stencil of second differences")
-        report(evaluations, lines, mixed, 2, others=[along.scale(0)[0]])
+        report(evaluations, lines, mixed, 2)
         parts, count = (bends.first[:-1, 0], mixed.values[:, 0]), range(len(leaves))
         gradients, products = (tuple([self._part(part, lines, n) for n in count]) for part in parts)
         return Pushforward(gradients, products, Aux())
@@ -300,7 +301,7 @@ class FiniteDifferencesBackend(Backend):
         if not np.isfinite(bends.found.values).all():
             return None
         note_step(self, "second differences")
-        found = Slopes(bends.found.values, bends.found.errors, bends.found.errors, bends.found.sizes)
+        found = Slopes(bends.found.values, bends.found.errors, bends.found.errors, bends.found.rates)
         report(evaluations, lines, found, 2)
         flattener = evaluations.flattener(())
         first, second = (

@@ -36,6 +36,8 @@ BELOW = 4
 ASIDE, MANY = -3, 100.0
 #: For slopes of which no others are taken, the unit of errors that are small enough is at least so much.
 FINE = 2.2e-14
+#: In place of an infinite noise, which is that of values near the largest number.
+MOST = 1e300
 #: In place of the power of a step that is too small for one.
 SMALLEST = 5e-324
 #: One coarse look back by at most this power of two; one leap out of the noise.
@@ -223,7 +225,7 @@ def next_step(
     steps, high, low = len(exponents), exponents[0], exponents[-1]
     last, before = sizes[-1] or 1.0, sizes[-2]
     low_bend, high_bend = bends[-1] / last, bends[0] / last
-    low_noise, high_noise = 2 * noises[-1] / last, 2 * noises[1] / last
+    low_noise, high_noise = min(2 * noises[-1] / last, MOST), min(2 * noises[1] / last, MOST)
     relative = error / top if top else 0.0
     rest = left // 2
     if low_bend > 10 * GOOD and low_bend > 8 * low_noise:

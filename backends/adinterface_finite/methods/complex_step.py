@@ -58,12 +58,12 @@ class ComplexStep(Method):
         rest = [line for line in range(lines.count) if line not in found]
         if len(rest) == lines.count:
             return self.otherwise.slopes(evaluations, lines, fresh)
-        values, errors, sizes = (np.array([found[line][k] if line in found else 0 * next(iter(found.values()))[k]
+        values, errors, rates = (np.array([found[line][k] if line in found else 0 * next(iter(found.values()))[k]
                                            for line in range(lines.count)]) for k in range(3))  # fmt: skip
         if rest:
             others = self.otherwise.slopes(evaluations, SelectedLines(lines, rest), fresh)
-            values[rest], errors[rest], sizes[rest] = others.values, others.errors, others.sizes
-        return Slopes(values, errors, errors, sizes)
+            values[rest], errors[rest], rates[rest] = others.values, others.errors, others.rates
+        return Slopes(values, errors, errors, rates)
 
     def _imaginary(
         self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays], analytic: Callable[..., Any]
@@ -80,7 +80,7 @@ class ComplexStep(Method):
     def _guarded(
         self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays], slope: Array
     ) -> tuple[Array, Array, Array] | None:
-        """The slope with its error and the sizes of the values of f, if a central difference agrees with it.
+        """The slope with its error and the sizes of the values of f by the scale of x, if a central difference agrees with it.
 
         Where f curves too much for that, the difference must shrink with the step as a truncation error does. The error of
         a wrong complex step does not shrink.
@@ -99,7 +99,7 @@ class ComplexStep(Method):
                 top = np.max(np.abs(slope), initial=0.0)
                 rounding = ROUNDING * flattener.epsilon * sizes / step
                 if np.all(off <= AGREE * top + rounding) or (before is not None and np.all(off <= before / FALL + rounding)):
-                    return slope, np.full(slope.shape, OWN * flattener.epsilon * top), sizes
+                    return slope, np.full(slope.shape, OWN * flattener.epsilon * top), sizes / lines.scale(line)[0]
                 if not np.all(off <= NEAR * top + rounding):
                     return None
             before = off

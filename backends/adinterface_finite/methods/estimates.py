@@ -22,7 +22,7 @@ class Estimates:
         flattener = rounds.evaluations.flattener(())
         shape, real = (len(rounds.states), flattener.count), np.zeros(0, flattener.dtype).real.dtype
         self.values, self.errors = np.full(shape, np.nan, flattener.dtype), np.full(shape, np.inf, real)
-        self.sizes, self.floors = np.zeros(shape, real), np.zeros(shape, real)
+        self.rates, self.floors = np.zeros(shape, real), np.zeros(shape, real)
         #: Half of what f's values are rounded to, by line and output, as far as it was looked at.
         self.grain: dict[tuple[int, int], float] = {}
         #: The noise of f's values that second differences showed, in the units of f.
@@ -35,7 +35,7 @@ class Estimates:
 
     def slopes(self) -> Slopes:
         """Of all lines."""
-        return Slopes(self.values, self.errors, self.floors, self.sizes)
+        return Slopes(self.values, self.errors, self.floors, self.rates)
 
     def next(self, rounds: Sampling, ready: Sequence[LineState]) -> list[Step]:
         """The steps of the next round, for the lines that were evaluated."""
@@ -46,7 +46,7 @@ class Estimates:
                 groups.setdefault((state.coarse, tuple(state.exponents)), []).append(state)
             elif state.exponents:  # its only slope is the derivative, without an estimate
                 i = state.line - self.first
-                self.values[i], self.sizes[i] = state.slopes[0], state.sizes[0]
+                self.values[i], self.rates[i] = state.slopes[0], state.sizes[0] / state.scale**rounds.order
                 if state.count + 2 <= rounds.most:
                     following.append((state, state.exponents[0] - BELOW))
         self.epsilon = max(self.epsilon, rounds.level.error)
@@ -86,8 +86,8 @@ class Estimates:
         if grained is not None and len(exponents) > 2:
             rounding = self._with_grains(rounds, rows, slopes, sizes, rounding, steps, grained)
         estimate = rounds.extrapolated(found, slopes, rounding, steps, residues)
-        self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, exactly.max(axis=1)
-        self.floors[rows] = estimate.floor
+        self.values[rows], self.errors[rows], self.floors[rows] = estimate.value, estimate.error, estimate.floor
+        self.rates[rows] = exactly.max(axis=1) / scales[:, None] ** rounds.order
         known = (rounds.limit(epsilon), steps[:, 0] < scales, bad, left)
         chosen = decide(exponents, rounds.power, rounds.order, slopes, rounding, estimate, *known, residues, steps)
         if grained is not None and len(exponents) == 2:

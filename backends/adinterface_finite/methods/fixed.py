@@ -80,7 +80,8 @@ class Fixed(Method):
         # Truncation as if f bent in the scale of x, and rounding.
         exactness = max(flattener.epsilon, self.noise or 0.0, evaluations.level.error)
         floors = exactness * sizes / np.array(steps)[:, None]
-        return Slopes(slopes, np.abs(slopes) * max(relative, default=0.0) ** self.order + floors, floors, sizes)
+        scales = np.array([lines.scale(line)[0] for line in chosen])[:, None]
+        return Slopes(slopes, np.abs(slopes) * max(relative, default=0.0) ** self.order + floors, floors, sizes / scales)
 
 
 @functools.lru_cache(maxsize=64)

@@ -27,8 +27,8 @@ class Slopes(NamedTuple):
     errors: Array
     #: The part of them that rounding and noise make, which is what differences of these derivatives have to deal with.
     floors: Array
-    #: The largest value of each output that was met along each line.
-    sizes: Array
+    #: The largest value of each output that was met along each line, for a change of x by its scale (to the order).
+    rates: Array
 
     @classmethod
     def joined(cls, parts: Sequence[Slopes]) -> Slopes:

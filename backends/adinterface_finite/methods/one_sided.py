@@ -62,7 +62,7 @@ def _along(rounds: Sampling, state: LineState, side: int, base: Array, found: Sl
         rounding = rounds.rounding(2 * sizes, steps, epsilon)
         estimate = rounds.extrapolated(windows(exponents, 1, 1), slopes, rounding, steps)
         found.values[row], found.errors[row] = estimate.value[0], estimate.error[0]
-        found.floors[row], found.sizes[row] = estimate.floor[0], sizes[0].max(axis=0)
+        found.floors[row], found.rates[row] = estimate.floor[0], sizes[0].max(axis=0) / state.scale
         left = rounds.most - state.count
         known = [np.array([each]) for each in (True, 1, 2 * left)]
         (following,) = decide(exponents, 1, 1, slopes, rounding, estimate, epsilon, *known)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adinterface.core.contract.backend import Arrays
+from adinterface.core.contract.errors import PrecisionError
 from adinterface.core.contract.workers import OUTSIDE
 
 from ..evaluation import Evaluations
@@ -59,6 +60,11 @@ class Sampling:
             usual, worst = scale(line)
             if usual < SQUARED and self.order > 1:
                 usual = worst = 1.0
+            if usual > 1 / SQUARED and self.order > 1:
+                raise PrecisionError(
+                    f"Finite differences: an argument is about {usual:.0e}, so large that the square of its step, by which a "
+                    f"second difference is divided, is no number. Give f the argument in a larger unit."
+                )
             room = lines.room(line) if bounded else _ANYWHERE
             state = LineState(line, unit(usual * factor), usual, worst, room)
             state.least, state.coarse = lines.least(line), lines.exactness(line) if options.noise is None else 0.0
@@ -157,7 +163,7 @@ class Sampling:
     def middles(self, slopes: Array, up: Array, down: Array, apart: Apart) -> Array:
         """f at the point itself, on the straight line between the two points of each step."""
         ahead, behind = apart
-        return np.asarray((up + down - slopes * (ahead + behind)[:, None]) / 2)
+        return np.asarray(up / 2 + down / 2 - slopes * ((ahead + behind) / 2)[:, None])  # up + down may be too large
 
     def here(self) -> Array | None:
         """f at the point itself, NaN where it is not finite; None where the slopes already use it."""

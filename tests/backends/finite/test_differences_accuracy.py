@@ -354,6 +354,43 @@ def test_what_f_rounds_of_x_at_a_minimum_is_in_the_estimate(x):
     assert not any(leaf.doubtful for leaf in accuracy.leaves)  # which is no more than rounding
 
 
+@pytest.mark.parametrize("call", [gradient, jacobian], ids=["gradient", "jacobian"])
+@pytest.mark.parametrize("make", [list, np.array], ids=["numbers", "array"])
+@pytest.mark.parametrize("x", [[1.0, 1e16], [1.0, 1e100], [2.8e14, 1.0]])
+def test_what_the_rounding_of_f_hides_is_in_the_estimate(call, make, x):
+    with recording() as record, pytest.warns(PrecisionWarning, match=r"large in the derivative by args\[0\]"):
+        (found,) = call(sum, FD, make(x))
+    off = np.max(np.abs(np.array(found) - 1))
+    assert 1e-7 < off < 10 * max(leaf.relative for leaf in record.accuracies[0].leaves)
+
+
+def test_what_the_rounding_of_f_hides_of_a_second_derivative_is_in_the_estimate():
+    x = np.array([1.0, 1e16])
+    for call in (hessian, diagonal_hessian, lambda f, backend, x: hvp(f, backend, x, np.ones(2))):
+        with pytest.warns(PrecisionWarning, match=r"large in the derivative by args\[0\]"):
+            call(lambda x: np.sum(x * x), FD, x)
+
+
+def test_rounding_that_hides_little_is_no_reason_for_a_warning():
+    """Beside what is seen of f, or where nothing of it is seen; an output without a change beside another one is independent."""
+    np.testing.assert_allclose(gradient(sum, FD, [1.0, 1e9])[0], 1.0, rtol=1e-6)
+    assert gradient(lambda x, y: y * y, FD, 0.3, 1.0)[0] == 0.0
+    assert gradient(lambda x: 1e100, FD, np.ones(2))[0].tolist() == [0.0, 0.0]
+    assert jacobian(lambda x: 2 * x, FD, np.array([1.0, 1e100]))[0][1, 0] == 0.0
+
+
+@pytest.mark.parametrize("x", [1e308, 1.7e308, 1e-172, 1e-310])
+def test_numbers_at_the_ends_of_double_precision(x):
+    for f in (sum, lambda x: 1e-300 * (x[0] / 3)):
+        exact = 1.0 if f is sum else 1e-300 / 3
+        with recording() as record:
+            (found,) = gradient(f, FD, [x])
+        assert abs(found[0] - exact) <= 10 * exact * record.accuracies[0].relative + 1e-15 * exact
+    if x > 1:
+        with pytest.raises(PrecisionError, match="so large that the square of its step"):
+            second_derivative(lambda x: x, FD, x)
+
+
 def test_a_value_that_a_smaller_step_contradicts_is_as_bad_as_what_that_step_misses():
     frequency, x = 54990756.61406083, np.array([0.818])
     with recording() as record, pytest.warns(PrecisionWarning):

@@ -83,7 +83,7 @@ def test_steep_steps_are_seen_or_told(x, place):
 
 def test_an_f_that_changes_far_from_a_number_near_zero_alone_and_on_one_side_has_a_large_estimate():
     """Its slopes are 0 near the point, where rounding hides it; there is no point behind, and few evaluations are left."""
-    with np.errstate(all="ignore"), recording() as record:
+    with np.errstate(all="ignore"), recording() as record, pytest.warns(PrecisionWarning):
         found = derivative(lambda x: x * np.log(x) - 1, FD, 1e-30)
     assert abs(found - (math.log(1e-30) + 1)) > 1
     assert record.accuracies[0].relative > 0.1
@@ -104,7 +104,8 @@ def test_a_large_output_does_not_hide_the_error_of_a_small_one():
 
 @pytest.mark.parametrize("x", [1e-200, -1e-200, 1e-280])
 def test_numbers_that_are_almost_zero_have_a_scale_of_their_own(x):
-    assert gradient(lambda x: np.sum((x / abs(x[0])) ** 3), FD, np.array([x]))[0] == pytest.approx(3 / abs(x), rel=1)
+    with pytest.warns(PrecisionWarning):  # f changes over 1e-200, and few evaluations are left to see it
+        assert gradient(lambda x: np.sum((x / abs(x[0])) ** 3), FD, np.array([x]))[0] == pytest.approx(3 / abs(x), rel=1)
     assert derivative(math.sin, FD, x) == 1.0
     if x > 0:
         assert derivative(math.sqrt, FD, x) == pytest.approx(0.5 / math.sqrt(x), rel=1e-10)

@@ -372,7 +372,7 @@ def test_what_the_rounding_of_f_hides_of_a_second_derivative_is_in_the_estimate(
 
 
 def test_rounding_that_hides_little_is_no_reason_for_a_warning():
-    """Beside what is seen of f, or where nothing of it is seen; an output without a change beside another one is independent."""
+    """Beside what is seen of f, or where nothing is seen; an output without a change beside another one is independent."""
     np.testing.assert_allclose(gradient(sum, FD, [1.0, 1e9])[0], 1.0, rtol=1e-6)
     assert gradient(lambda x, y: y * y, FD, 0.3, 1.0)[0] == 0.0
     assert gradient(lambda x: 1e100, FD, np.ones(2))[0].tolist() == [0.0, 0.0]

@@ -1,5 +1,18 @@
-"""The finite-difference engine of adinterface."""
+"""The finite-difference engine of adinterface. `differences` is a package by itself, which imports NumPy alone."""
 
-from .backend import FiniteDifferencesBackend
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .backend import FiniteDifferencesBackend as FiniteDifferencesBackend
 
 __all__ = ["FiniteDifferencesBackend"]
+
+
+def __getattr__(name: str) -> Any:  # late: who uses `differences` needs no adinterface
+    if name != "FiniteDifferencesBackend":
+        raise AttributeError(name)
+    from .backend import FiniteDifferencesBackend
+
+    return FiniteDifferencesBackend

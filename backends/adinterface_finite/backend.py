@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import re
 from collections.abc import Callable, Sequence
@@ -10,39 +11,60 @@ from typing import Any
 
 import numpy as np
 
-from adinterface.core.contract.arrays import block_dtype, is_complex, library_of, size_of
+from adinterface.core.contract.arrays import block_dtype, library_of, size_of
 from adinterface.core.contract.auto import AutoFiniteDifferences
-from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pushforward
-from adinterface.core.contract.record import note_step
+from adinterface.core.contract.backend import (
+    Accuracy,
+    Arrays,
+    Aux,
+    Backend,
+    FlatFunction,
+    Gradient,
+    Jacobian,
+    LeafAccuracy,
+    Linearized,
+    Pushforward,
+)
+from adinterface.core.contract.errors import PrecisionError
+from adinterface.core.contract.library import epsilon, kind
+from adinterface.core.contract.record import note_accuracy, note_step
 from adinterface.core.contract.registry import backend_of, evaluation
 
 from . import traced
-from .accuracy import report
-from .evaluation import Evaluations, TracedError, apart
-from .known_failures import KNOWN_FAILURES
-from .lines import ConcatenatedLines, Coordinates, Directions, both, stacked
-from .methods import method_of
-from .methods.adaptive import Adaptive
-from .methods.complex_step import ComplexStep
-from .methods.method import Array, Slopes
-from .points import BasePoint, Lines
-from .second_order import Bends, Mixed
+from .differences import (
+    Adaptive,
+    Array,
+    BasePoint,
+    ComplexStep,
+    Coordinates,
+    Directions,
+    Second,
+    Slopes,
+    StepError,
+    along,
+    enclosing,
+    errors_by_leaf,
+    hessian,
+    method_of,
+    overall,
+    product,
+)
+from .evaluation import FlatEvaluations, TracedError
 
-#: From second differences along all coordinates to second derivatives and their errors.
-Second = Callable[[Coordinates, Bends, Callable[[], Arrays]], tuple[Array, Array]]
+#: From evaluations to second derivatives.
+Compute = Callable[..., Second]
+#: The largest relative error of a third derivative, and of higher ones, that is not refused.
+REFUSED = {3: 1e-7, 4: 1e-5}
 
 
 class FiniteDifferencesBackend(Backend):
-    known_failures = KNOWN_FAILURES
     estimates = True
     takes_executor = True
 
     def __init__(self, auto: AutoFiniteDifferences):
         super().__init__(auto)
         self.options = auto
-        #: How many derivatives are taken of one another: the steps of fixed stencils follow.
-        self.depth = 1
-        self.method = method_of(auto)
+        self._nest(1)
         #: The backend whose arrays f gets.
         self.native: Backend | None = None
         if auto.native is not None:
@@ -50,9 +72,16 @@ class FiniteDifferencesBackend(Backend):
             self.library = self.native.library
             self.device = self.native.device
 
+    def _nest(self, depth: int) -> None:
+        """Set how many derivatives are taken of one another: the steps of fixed stencils follow."""
+        auto = self.options
+        self.method = method_of(
+            auto.method, order=auto.order, step=auto.step, noise=auto.noise, most=auto.max_evaluations, depth=depth
+        )
+
     def pair(self) -> tuple[Backend, Backend]:
         nested = copy.copy(self)
-        nested.depth, nested.method = 2, method_of(self.options, 2)
+        nested._nest(2)
         return nested, nested
 
     def scales(self, leaves: Arrays) -> tuple[Any, ...]:
@@ -85,44 +114,40 @@ class FiniteDifferencesBackend(Backend):
         """real: f's value is known to be. A `Linearized` where an engine traces the leaves."""
         if self._traced(leaves):
             return traced.linearize(self, function, leaves)
-        evaluations = self._evaluations(function, leaves)
+        evaluations, point = self._around(function, leaves)
         try:
             with evaluation(leaves):
-                point = self._point(leaves)
-                doubled, numbers = point.complex, point.count
-                if value or not numbers or (not real and any(doubled)):
-                    evaluations.base()
-                    doubled = [each and not _all_complex(evaluations) for each in doubled]
+                doubled, needed = point.complex, value or not point.count
+                if needed or (not real and any(doubled)):
+                    outputs, _ = evaluations.base()
+                    complex_ = evaluations.flattener(outputs, Aux()).complex
+                    doubled = [each and not (complex_ and all(complex_)) for each in doubled]
                 lines = Coordinates(point, doubled)
                 slopes = self._slopes(evaluations, lines)
         except TracedError:
             return traced.linearize(self, function, leaves)
-        report(evaluations, lines, slopes, warns=self.method.estimates)
-        outputs, aux = evaluations.base() if value or not numbers else ((), evaluations.aux)
+        self._report(evaluations, lines, slopes, warns=self.method.estimates)
+        outputs, aux = evaluations.base() if needed else ((), evaluations.aux)
         return Jacobian(outputs, aux, self._blocks(evaluations, lines, slopes))
 
-    def _blocks(self, evaluations: Evaluations, lines: Coordinates, slopes: Slopes) -> list[list[Any]]:
+    def _blocks(self, evaluations: FlatEvaluations, lines: Coordinates, slopes: Slopes) -> list[list[Any]]:
         """The Jacobian in its leaves' shapes, from (lines, outputs)."""
-        flattener, point = evaluations.flattener(()), lines.point
-        blocks: list[list[Any]] = []
-        places = itertools.accumulate(flattener.sizes, initial=0)
-        for output, first, count, shape in zip(flattener.outputs, places, flattener.sizes, flattener.shapes):
-            stack = slopes.values[:, first : first + count]
-            row = []
-            complex_output = is_complex(self, output)
-            for leaf, numbers, (start, size, doubled) in zip(point.leaves, point.numbers, lines.spans):
-                part = stack[start : start + size]
-                if doubled and not complex_output:
-                    part = np.real(part) + 1j * np.real(stack[start + size : start + 2 * size])
-                elif not complex_output:
-                    part = np.real(part)
-                block = part.T.reshape((*shape, *numbers.shape))
-                row.append(self._block(block, output, leaf))
-            blocks.append(row)
-        return blocks
+        flattener, rows = evaluations.flattener((), Aux()), slopes.values.T
+        ends = itertools.accumulate(flattener.sizes)
+        return [
+            [
+                self._block(lines.part(n, rows[end - size : end], complex_), shape, output, leaf)
+                for n, leaf in enumerate(lines.point.leaves)
+            ]
+            for output, end, size, shape, complex_ in zip(
+                flattener.outputs, ends, flattener.sizes, flattener.shapes, flattener.complex
+            )
+        ]
 
-    def _block(self, block: Any, output: Any, leaf: Any) -> Any:
-        """In the library of the output, or for a gradient of the leaf, and in the leaf's dtype."""
+    def _block(self, block: Array, shape: tuple[int, ...], output: Any, leaf: Any) -> Any:
+        """In the library of the output, or for a gradient of the leaf, and in the leaf's dtype. block: with one leading axis,
+        which gets this shape."""
+        block = block.reshape((*shape, *block.shape[1:]))
         if type(leaf) is np.ndarray and type(output) is np.float64 and leaf.dtype is block.dtype:
             return block
         dtype = block_dtype(self, output, leaf)
@@ -137,7 +162,7 @@ class FiniteDifferencesBackend(Backend):
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         if self._traced(leaves):
             return traced.linearize(self, function, leaves)
-        evaluations = self._evaluations(function, leaves)
+        evaluations, _ = self._around(function, leaves)
         try:
             with evaluation(leaves):
                 outputs, aux = evaluations.base()
@@ -147,16 +172,16 @@ class FiniteDifferencesBackend(Backend):
             outputs,
             aux,
             lambda tangents: self._pushed(evaluations, tangents),
-            lambda stacks: self._push_stacked(evaluations, stacks),
+            lambda stacks: self._along(evaluations, [_numbers(self, stack) for stack in stacks]),
         )
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
         if self._traced((*leaves, *tangents)):
             return traced.pushforward(self, function, leaves, tangents, value=value)
-        evaluations = self._evaluations(function, leaves)
+        evaluations, _ = self._around(function, leaves)
         try:
             with evaluation(leaves):
-                if value or not any(np.any(stacked(library_of(self, v), v)) for v in tangents):
+                if value or not any(np.any(_numbers(self, v)) for v in tangents):
                     evaluations.base()  # along zero, f's value gives the dtypes of the zeros
             pushed = self._pushed(evaluations, tangents)
         except TracedError:
@@ -164,171 +189,135 @@ class FiniteDifferencesBackend(Backend):
         outputs, aux = evaluations.base() if value else ((), evaluations.aux)
         return Pushforward(outputs, pushed, aux)
 
-    def _pushed(self, evaluations: Evaluations, tangents: Arrays) -> Arrays:
+    def _pushed(self, evaluations: FlatEvaluations, tangents: Arrays) -> Arrays:
         if self._traced(tangents):
             return traced.linearize(self, evaluations.function, evaluations.leaves).push(tangents)
-        numbers = [stacked(library_of(self, v), v)[None] for v in tangents]
-        return self._along(evaluations, numbers, lambda flattener, n, stack: flattener.native(n, stack[0]))
+        return self._along(evaluations, [_numbers(self, v)[None] for v in tangents], one=True)
 
-    def _push_stacked(self, evaluations: Evaluations, stacks: Arrays) -> Arrays:
-        numbers = [stacked(library_of(self, stack), stack) for stack in stacks]
-        return self._along(evaluations, numbers, lambda flattener, n, stack: flattener.native(n, stack))
-
-    def _along(self, evaluations: Evaluations, stacks: Sequence[Any], native: Callable[..., Any]) -> Arrays:
-        """The tangents along each of these directions."""
+    def _along(self, evaluations: FlatEvaluations, stacks: Sequence[Any], one: bool = False) -> Arrays:
+        """The tangents along each of these directions. one: without the leading axis."""
         leaves = evaluations.leaves
         lines = Directions(self._point(leaves), stacks)
         moving = lines.moving()
         with evaluation(leaves):
-            slopes = self._slopes(evaluations, moving) if moving.count else None
-            if slopes is None:
-                evaluations.base()
-        flattener = evaluations.flattener(())
-        values = np.zeros((lines.count, flattener.count), flattener.dtype)
-        if slopes is not None:
-            report(evaluations, moving, slopes, warns=self.method.estimates)
-            values[lines.moves] = slopes.values
-        return tuple([native(flattener, n, stack) for n, stack in enumerate(flattener.split(values))])
+            slopes = self._slopes(evaluations, moving)
+        flattener, form = evaluations.flattener((), Aux()), evaluations.form
+        values = np.zeros((lines.count, form.size), form.dtype)
+        self._report(evaluations, moving, slopes, warns=self.method.estimates)
+        values[lines.moves] = slopes.values
+        found = [stack[0] if one else stack for stack in flattener.split(values)]
+        return tuple([flattener.native(n, numbers) for n, numbers in enumerate(found)])
 
     # second order, where the inner derivatives are differences too
 
     def hessian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
-        def matrix_of(lines: Coordinates, bends: Bends, fresh: Callable[[], Arrays]) -> tuple[Array, Array]:
-            matrix, errors = np.diag(bends.found.values[:, 0]), np.diag(bends.found.errors[:, 0])
-            rows, columns = np.tril_indices(lines.count, -1)
-            chosen = list(zip(rows.tolist(), columns.tolist()))
-            if chosen:
-                mixed = Mixed(bends, chosen, lambda at, i, u, j, v: both(at, lines, i, u, lines, j, v)).run()
-                matrix[rows, columns] = matrix[columns, rows] = mixed.values[:, 0]
-                errors[rows, columns] = errors[columns, rows] = mixed.errors[:, 0]
-            return matrix, errors
-
-        return self._second(function, leaves, matrix_of, value)
+        return self._second(function, leaves, hessian, value)
 
     def hessian_diagonal(self, function: FlatFunction, leaves: Arrays) -> Arrays | None:
-        alone: Second = lambda lines, bends, fresh: (bends.found.values, bends.found.errors)
-        found = self._second(function, leaves, alone, False, diagonal=True)
+        found = self._second(function, leaves, along, False)
         return None if found is None else tuple([row[0] for row in found.blocks])
 
-    def _second(
-        self, function: FlatFunction, leaves: Arrays, compute: Second, value: bool, *, diagonal: bool = False
-    ) -> Jacobian | None:
-        """Second derivatives from second differences along all coordinates: (lines, lines) or (lines, 1)."""
-        method = self._jointly()
-        numbers = sum(size_of(self, leaf) for leaf in leaves)
-        if method is None or self._traced(leaves) or not numbers:
+    def _second(self, function: FlatFunction, leaves: Arrays, compute: Compute, value: bool) -> Jacobian | None:
+        """The gradients as outputs; blocks of the Hessian, or for `along` of its diagonal."""
+        if not sum(size_of(self, leaf) for leaf in leaves):
             return None
-        evaluations = self._evaluations(function, leaves)
-        lines = Coordinates(self._point(leaves), [False] * len(leaves))
-
-        def differences(fresh: Callable[[], Arrays]) -> tuple[Bends, Any, Any]:
-            bends = Bends(method.options, evaluations, lines, range(lines.count), fresh)
-            bends.run()
-            return (bends, *compute(lines, bends, fresh))
-
-        try:
-            with evaluation(leaves):
-                evaluations.base()
-                bends, matrix, errors = apart(self, leaves, differences)
-        except TracedError:
+        found = self._joint(function, leaves, compute, [False] * len(leaves), "one joint stencil of second differences")
+        if found is None:
             return None
-        if not np.isfinite(matrix).all():
-            return None  # at the edge of f's domain, which repeated gradients handle
-        note_step(self, "one joint stencil of second differences")
-        roots = np.sqrt(bends.found.rates)
-        found = Slopes(matrix, errors, errors, bends.found.rates if diagonal else roots * roots.T)
-        report(evaluations, lines, found, 2)
+        evaluations, lines, (first, slopes) = found
         outputs, aux = evaluations.base()
-        count = range(len(leaves))
-        gradients = tuple([self._part(bends.first[:, 0], lines, n) for n in count])
-        if diagonal:
-            blocks = [[self._part(matrix[:, 0], lines, k)] for k in count]
+        gradients, matrix = self._parts(first.T, lines, ()), slopes.values
+        if compute is along:
+            blocks = [[part] for part in self._parts(matrix.T, lines, ())]
         else:
-            rows = [matrix[start : start + size] for start, size, _ in lines.spans]
-            blocks = [[self._shaped(self._part(row, lines, n), lines, k) for n in count] for k, row in enumerate(rows)]
+            blocks = [
+                list(self._parts(matrix[start : start + size], lines, numbers.shape))
+                for (start, size, _), numbers in zip(lines.spans, lines.point.numbers)
+            ]
         return Jacobian(gradients, Aux((*outputs, *aux.arrays) if value else (), aux.form), blocks)
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
-        method = self._jointly()
-        if method is None or self._traced((*leaves, *directions)):
+        if self._traced(directions):
             return None
-        numbers = [stacked(library_of(self, v), v)[None] for v in directions]
+        numbers = [_numbers(self, v)[None] for v in directions]
         if not any(np.any(v) for v in numbers):
             return None
-        evaluations = self._evaluations(function, leaves)
-        point = self._point(leaves)
-        lines, along = Coordinates(point, point.complex), Directions(point, numbers)
-        together = ConcatenatedLines(lines, along)
+        compute = functools.partial(product, stacks=numbers)
+        found = self._joint(function, leaves, compute, None, "one joint stencil of second differences")
+        if found is None:
+            return None
+        _, lines, (first, slopes) = found
+        return Pushforward(self._parts(first.T, lines, ()), self._parts(slopes.values.T, lines, ()), Aux())
 
-        def differences(fresh: Callable[[], Arrays]) -> tuple[Bends, Slopes]:
-            bends = Bends(method.options, evaluations, together, range(together.count), fresh)
-            bends.run()
-            pairs = [(lines.count, j) for j in range(lines.count)]
-            return bends, Mixed(bends, pairs, lambda at, i, u, j, v: both(at, along, 0, u, lines, j, v)).run()
+    def second_derivative(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
+        found = self._joint(function, leaves, along, [False], "second differences")
+        if found is None:
+            return None
+        evaluations, _, (first, slopes) = found
+        outputs, aux = evaluations.base()
+        flattener = evaluations.flattener(outputs, aux)
+        derivatives, seconds = (
+            tuple([flattener.native(n, stack[0]) for n, stack in enumerate(flattener.split(values))])
+            for values in (first, slopes.values)
+        )
+        return Pushforward(derivatives, seconds, Aux((*outputs, *aux.arrays) if value else (), aux.form))
 
+    def _joint(
+        self, function: FlatFunction, leaves: Arrays, compute: Compute, doubled: list[bool] | None, step: str
+    ) -> tuple[FlatEvaluations, Coordinates, Second] | None:
+        """Second derivatives from second differences of one function along coordinates, those of complex leaves doubled.
+
+        None where derivatives are taken of one another: with fixed steps, where an engine traces the leaves, and at the edge
+        of f's domain.
+        """
+        method = self.method.otherwise if isinstance(self.method, ComplexStep) else self.method
+        if not isinstance(method, Adaptive) or self._traced(leaves):
+            return None
+        evaluations, point = self._around(function, leaves)
+        lines = Coordinates(point, point.complex if doubled is None else doubled)
         try:
             with evaluation(leaves):
                 evaluations.base()
-                bends, mixed = apart(self, leaves, differences)
+                found = evaluations.apart(lambda fresh: compute(method.options, evaluations, lines, fresh))
         except TracedError:
             return None
-        if not np.isfinite(mixed.values).all():
+        except StepError as error:
+            raise PrecisionError(f"Finite differences: {error}") from None
+        if not np.isfinite(found.slopes.values).all():
             return None
-        note_step(self, "one joint stencil of second differences")
-        report(evaluations, lines, mixed, 2)
-        parts, count = (bends.first[:-1, 0], mixed.values[:, 0]), range(len(leaves))
-        gradients, products = (tuple([self._part(part, lines, n) for n in count]) for part in parts)
-        return Pushforward(gradients, products, Aux())
+        note_step(self, step)
+        self._report(evaluations, lines, found.slopes, 2)
+        return evaluations, lines, found
 
-    def second_derivative(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
-        method = self._jointly()
-        if method is None or self._traced(leaves):
-            return None
-        evaluations = self._evaluations(function, leaves)
-        lines = Coordinates(self._point(leaves), [False])
+    def _parts(self, rows: Array, lines: Coordinates, shape: tuple[int, ...]) -> Arrays:
+        """From (rows, lines) what belongs to each leaf, in its shape and dtype, after the rows in this shape."""
+        return tuple([self._block(lines.part(n, rows), shape, leaf, leaf) for n, leaf in enumerate(lines.point.leaves)])
 
-        def differences(fresh: Callable[[], Arrays]) -> Bends:
-            bends = Bends(method.options, evaluations, lines, range(lines.count), fresh)
-            bends.run()
-            return bends
+    def _report(self, evaluations: FlatEvaluations, lines: Any, slopes: Slopes, order: int = 1, *, warns: bool = True) -> None:
+        """Report the accuracy of derivatives along lines: to the operator, which warns; to outer differences, as their noise.
 
-        try:
-            with evaluation(leaves):
-                outputs, aux = evaluations.base()
-                bends = apart(self, leaves, differences)
-        except TracedError:
-            return None
-        if not np.isfinite(bends.found.values).all():
-            return None
-        note_step(self, "second differences")
-        found = Slopes(bends.found.values, bends.found.errors, bends.found.errors, bends.found.rates)
-        report(evaluations, lines, found, 2)
-        flattener = evaluations.flattener(())
-        first, second = (
-            tuple([flattener.native(n, stack[0]) for n, stack in enumerate(flattener.split(values))])
-            for values in (bends.first, bends.found.values)
+        order: of these derivatives, without those that f takes itself. warns: whether the operator is notified without an
+        active record. Raises PrecisionError for an inaccurate derivative of third order or more.
+        """
+        if not lines.count or not evaluations.is_heard(order, warns):
+            return
+        depth, above = evaluations.level.order + order, enclosing()
+        if depth >= 3 or above is not None:
+            error, noise = overall(slopes)
+            if above is not None:
+                above.note(noise, depth)
+                return
+            if error > REFUSED[min(depth, 4)]:
+                raise PrecisionError(
+                    f"Finite differences: the estimated relative error of this derivative of order {depth}, by differences of "
+                    f"differences, is {error:.1g}, more than {REFUSED[min(depth, 4)]:g}. Give f a smoother form or more "
+                    f"precision, choose AutoFiniteDifferences(scale=...), or take the inner derivatives with an engine: "
+                    f"SecondOrder(AutoFiniteDifferences(), AutoJax())."
+                )
+        precision = evaluations.form.epsilon
+        note_accuracy(
+            lambda: Accuracy(depth, tuple([LeafAccuracy(*leaf) for leaf in errors_by_leaf(lines, slopes, order, precision)]))
         )
-        return Pushforward(first, second, Aux((*outputs, *aux.arrays) if value else (), aux.form))
-
-    def _jointly(self) -> Adaptive | None:
-        """The method of second differences; None if derivatives are taken of one another."""
-        method = self.method.otherwise if isinstance(self.method, ComplexStep) else self.method
-        return method if isinstance(method, Adaptive) else None
-
-    def _part(self, numbers: Any, lines: Coordinates, n: int) -> Any:
-        """The entries of one leaf on the last axis, in its shape and dtype."""
-        start, size, doubled = lines.spans[n]
-        part = numbers[..., start : start + size]
-        if doubled:
-            part = part + 1j * numbers[..., start + size : start + 2 * size]
-        leaf = lines.point.leaves[n]
-        return self._block(part.reshape((*part.shape[:-1], *np.shape(lines.point.numbers[n]))), leaf, leaf)
-
-    def _shaped(self, block: Any, lines: Coordinates, n: int) -> Any:
-        """With the first axis in the shape of one leaf."""
-        library = library_of(self, block)
-        shape = (*np.shape(lines.point.numbers[n]), *library.shape(block)[1:])
-        return library.namespace(block).reshape(block, shape)
 
     def note(self, error: Exception) -> str | None:
         if isinstance(error, TypeError) and "bfloat16" in str(error).lower():
@@ -347,25 +336,35 @@ class FiniteDifferencesBackend(Backend):
     # parts
 
     def _traced(self, arrays: Arrays) -> bool:
-        for x in arrays:  # noqa: SIM110  (as above)
+        for x in arrays:  # noqa: SIM110 - a loop is faster than `any`
             if type(x) is not np.ndarray and library_of(self, x).traced(x):
                 return True
         return False
 
+    def _around(self, function: FlatFunction, leaves: Arrays) -> tuple[FlatEvaluations, BasePoint]:
+        return FlatEvaluations(self, function, leaves, self.options.executor), self._point(leaves)
+
     def _point(self, leaves: Arrays) -> BasePoint:
-        return BasePoint(self, leaves, scale=self.options.scale, bounds=self.options.bounds)
+        def take(leaf: Any) -> tuple[Any, float, Callable[[Any], Any] | None]:
+            library = library_of(self, leaf)
+            dtype = library.dtype(leaf)
+            if isinstance(leaf, (np.ndarray, np.generic)):
+                return leaf, epsilon(dtype), None
+            return library.to_numpy(leaf), epsilon(dtype), functools.partial(library.asarray, dtype=dtype, like=leaf)
 
-    def _evaluations(self, function: FlatFunction, leaves: Arrays) -> Evaluations:
-        return Evaluations(self, function, leaves, self.options.executor)
+        return BasePoint(leaves, take, scale=self.options.scale, bounds=self.options.bounds)
 
-    def _slopes(self, evaluations: Evaluations, lines: Lines) -> Slopes:
-        if not lines.count:
-            flattener = evaluations.flattener(())
-            nothing = np.zeros((0, flattener.count))
-            return Slopes(nothing.astype(flattener.dtype), nothing, nothing, nothing)
-        return apart(self, evaluations.leaves, lambda fresh: self.method.slopes(evaluations, lines, fresh))
+    def _slopes(self, evaluations: FlatEvaluations, lines: Any) -> Slopes:
+        if lines.count:
+            return evaluations.apart(lambda fresh: self.method.slopes(evaluations, lines, fresh))
+        nothing = np.zeros((0, evaluations.form.size))
+        return Slopes(nothing.astype(evaluations.form.dtype), nothing, nothing, nothing)
 
 
-def _all_complex(evaluations: Evaluations) -> bool:
-    dtypes = evaluations.flattener(()).dtypes
-    return bool(dtypes) and all(dtype.startswith(("complex", "clong")) for dtype in dtypes)
+def _numbers(backend: Backend, tangent: Any) -> Any:
+    """A tangent, or a stack of tangents, as NumPy's numbers, wide enough to compute with."""
+    library = library_of(backend, tangent)
+    numbers = library.to_numpy(tangent)
+    if numbers.dtype in (np.longdouble, np.clongdouble):
+        return numbers
+    return numbers.astype("complex128" if kind(library.dtype(tangent)) == "complex" else "float64")

@@ -59,7 +59,7 @@ def test_ambient_state_stands_in_few_files():
         "adinterface/core/contract/workers.py": 1,
         "adinterface/numpy_code/refusals.py": 1,
         "adinterface/rules/namespace.py": 1,
-        "backends/adinterface_finite/levels.py": 1,
+        "backends/adinterface_finite/differences/levels.py": 1,
         "backends/adinterface_torch/ambient.py": 1,
     }
     # An extension may be deleted.

@@ -19,9 +19,9 @@ class Estimates:
 
     def __init__(self, rounds: Sampling):
         self.epsilon = rounds.epsilon()
-        flattener = rounds.evaluations.flattener(())
-        shape, real = (len(rounds.states), flattener.count), np.zeros(0, flattener.dtype).real.dtype
-        self.values, self.errors = np.full(shape, np.nan, flattener.dtype), np.full(shape, np.inf, real)
+        form = rounds.evaluations.form
+        shape, real = (len(rounds.states), form.size), np.zeros(0, form.dtype).real.dtype
+        self.values, self.errors = np.full(shape, np.nan, form.dtype), np.full(shape, np.inf, real)
         self.rates, self.floors = np.zeros(shape, real), np.zeros(shape, real)
         #: Half of what f's values are rounded to, by line and output, as far as it was looked at.
         self.grain: dict[tuple[int, int], float] = {}

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adinterface.core.contract.backend import Arrays
-from adinterface.core.contract.library import Library, kind
-
+from .evaluation import Array, Arrays
 from .points import TINY, BasePoint, Lines
 
 #: Of so many numbers the places are kept: to make them for each call would take as long as some evaluations of f.
@@ -54,6 +52,19 @@ class Coordinates(Lines):
     def owners(self) -> Sequence[tuple[int, int, int]]:
         return self._owners
 
+    def part(self, n: int, values: Array, holomorphic: bool = False) -> Array:
+        """Derivatives along all lines, on the last axis, by one leaf, in its shape.
+
+        Of a complex leaf those along 1 and along i together, unless the derivatives are by it as a whole.
+        """
+        start, size, doubled = self.spans[n]
+        part = values[..., start : start + size]
+        if not holomorphic:
+            part = np.real(part)
+            if doubled:
+                part = part + 1j * np.real(values[..., start + size : start + 2 * size])
+        return part.reshape((*part.shape[:-1], *self.point.numbers[n].shape))
+
     def number(self, line: int) -> float:
         n, index, unit = self.places[line]
         x = self.point.numbers[n][index]
@@ -84,7 +95,7 @@ class Coordinates(Lines):
     def imaginary(self, leaves: Sequence[Any], line: int, step: float) -> list[Any] | None:
         n, index, _ = self.places[line]
         numbers, there = self.point.numbers[n], list(leaves)
-        if not self.point.plain[n] or numbers.dtype.name != "float64":
+        if self.point.natives[n] is not None or numbers.dtype.name != "float64":
             return None
         moved = numbers.astype("complex128")
         if isinstance(moved, np.ndarray):
@@ -133,7 +144,7 @@ class Coordinates(Lines):
         else:
             at = numbers
             moved = now = type(numbers)(numbers + step)
-        there[n] = moved if point.plain[n] else point.native(n, moved)
+        there[n] = point.native(n, moved)
         return there, _distance(now, at, unit)
 
 
@@ -252,14 +263,6 @@ class Directions(Lines):
 
 def _scalar(sizes: Any, moves: Any) -> Any:
     return np.atleast_1d(sizes / moves) if moves > 0 else np.ones(0)
-
-
-def stacked(library: Library, stack: Any) -> Any:
-    """A stack of tangents as NumPy's numbers, wide enough to compute with."""
-    numbers = library.to_numpy(stack)
-    if numbers.dtype in (np.longdouble, np.clongdouble):
-        return numbers
-    return numbers.astype("complex128" if kind(library.dtype(stack)) == "complex" else "float64")
 
 
 class SelectedLines(Lines):

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adinterface.core.contract.backend import Arrays
-
-from ..evaluation import Evaluations
+from ..evaluation import Arrays, Evaluations
 from ..points import Lines
 
 Array = np.ndarray[Any, Any]
@@ -44,8 +42,8 @@ def in_parts(evaluations: Evaluations, lines: Lines, points: int, compute: Calla
     parts: list[Slopes] = []
     start = 0
     while start < lines.count:
-        count = evaluations.count
-        size = FEW // points if count is None else MEMORY // (points * max(1, count))
+        form = evaluations.known
+        size = FEW // points if form is None else MEMORY // (points * max(1, form.size))
         stop = min(start + max(1, size), lines.count)
         parts.append(compute(range(start, stop)))
         start = stop

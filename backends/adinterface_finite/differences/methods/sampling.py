@@ -8,11 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adinterface.core.contract.backend import Arrays
-from adinterface.core.contract.errors import PrecisionError
-from adinterface.core.contract.workers import OUTSIDE
-
-from ..evaluation import Evaluations
+from ..evaluation import OUTSIDE, Arrays, Evaluations
 from ..extrapolation import Estimate, Windows, extrapolate, size_of_step
 from ..levels import enclosing
 from ..points import SQUARED, Lines
@@ -26,6 +22,10 @@ Step = tuple[LineState, int]
 Apart = tuple[Array, Array]
 
 _ANYWHERE = (math.inf, math.inf)
+
+
+class StepError(OverflowError):
+    """Steps whose powers are no numbers."""
 
 
 class Options(NamedTuple):
@@ -61,9 +61,9 @@ class Sampling:
             if usual < SQUARED and self.order > 1:
                 usual = worst = 1.0
             if usual > 1 / SQUARED and self.order > 1:
-                raise PrecisionError(
-                    f"Finite differences: an argument is about {usual:.0e}, so large that the square of its step, by which a "
-                    f"second difference is divided, is no number. Give f the argument in a larger unit."
+                raise StepError(
+                    f"an argument is about {usual:.0e}, so large that the square of its step, by which a second difference is "
+                    f"divided, is no number. Give f the argument in a larger unit."
                 )
             room = lines.room(line) if bounded else _ANYWHERE
             state = LineState(line, unit(usual * factor), usual, worst, room)
@@ -130,9 +130,7 @@ class Sampling:
 
     def find_not_finite(self) -> Array:
         """Finds the outputs that are not finite at the point itself. They have no slope."""
-        outputs, _ = self.evaluations.base()
-        vector = np.atleast_1d(self.evaluations.flattener(outputs).flat(outputs))
-        return np.asarray(~np.isfinite(vector))
+        return np.asarray(~np.isfinite(self.evaluations.here()))
 
     def values_at(self, wanted: Sequence[Step]) -> tuple[Array, Array, Apart]:
         """f ahead and behind, (steps, outputs), and how far the points have moved."""
@@ -144,8 +142,8 @@ class Sampling:
 
     def split(self, vectors: list[Any]) -> tuple[Array, Array]:
         """Every other one, (steps, outputs)."""
-        flattener = self.evaluations.flattener(())
-        array = np.array(vectors, flattener.dtype).reshape(len(vectors), flattener.count)
+        form = self.evaluations.form
+        array = np.array(vectors, form.dtype).reshape(len(vectors), form.size)
         return array[0::2], array[1::2]
 
     def _finite(self, values: Array) -> list[bool]:
@@ -170,18 +168,16 @@ class Sampling:
         if self.order > 1:
             return None
         try:
-            outputs = self.evaluations.look()
+            values = self.evaluations.look()
         except OUTSIDE:
-            return np.full(self.evaluations.flattener(()).count, np.nan)
-        flattener = self.evaluations.flattener(outputs)
-        values = np.array(np.atleast_1d(flattener.flat(outputs)), flattener.dtype)
+            return np.full(self.evaluations.form.size, np.nan)
         return np.where(np.isfinite(values), values, np.nan)
 
     # what estimates ask
 
     def epsilon(self) -> float:
         """The precision of f's values, relative."""
-        own = self.evaluations.flattener(()).epsilon if self.options.noise is None else self.options.noise
+        own = self.evaluations.form.epsilon if self.options.noise is None else self.options.noise
         return max(own, self.level.error)
 
     def limit(self, epsilon: float) -> float:

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adinterface.core.contract.backend import Arrays
-
-from ..evaluation import Evaluations
+from ..evaluation import Arrays, Evaluations
 from ..points import Lines
 from .method import Method, Slopes, in_parts
 from .rounds import Rounds

@@ -13,11 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from adinterface.core.contract.arrays import library_of
-from adinterface.core.contract.backend import Arrays, Backend
-from adinterface.core.contract.library import Library, epsilon
+from .evaluation import Arrays
 
-DOUBLE, _EPSILON = np.dtype(np.float64), 2.0**-52
+DOUBLE, EPSILON = np.dtype(np.float64), 2.0**-52
 
 #: What is smaller is as good as zero: small steps in its scale would not be numbers any more, of which second derivatives take
 #: the squares.
@@ -27,10 +25,21 @@ TINY, SQUARED = 1e-290, 1e-150
 Bounds = tuple[float | None, float | None]
 
 
+#: Makes a leaf for f of NumPy numbers. From a leaf to its numbers, the distance from 1 to the next one in its dtype, and the
+#: way back, None for a NumPy leaf.
+Native = Callable[[Any], Any]
+Take = Callable[[Any], tuple[Any, float, Native | None]]
+
+
+def taken(leaf: Any) -> tuple[Any, float, None]:
+    """A NumPy leaf."""
+    return leaf, float(np.finfo(leaf.dtype).eps), None
+
+
 class BasePoint:
     """The leaves of a call, unchanged and as NumPy numbers."""
 
-    def __init__(self, backend: Backend, leaves: Arrays, *, scale: float | None = None, bounds: Bounds | None = None):
+    def __init__(self, leaves: Arrays, take: Take = taken, *, scale: float | None = None, bounds: Bounds | None = None):
         self.leaves, self.scale = leaves, scale
         #: Whether there are bounds at all.
         self.bounded, self.low, self.high = bounds is not None, -math.inf, math.inf
@@ -38,34 +47,22 @@ class BasePoint:
             low, high = bounds
             self.low, self.high = -math.inf if low is None else low, math.inf if high is None else high
             self.bounded = self.low > -math.inf or self.high < math.inf
-        self.libraries: list[Library] = []
         self.exactness: list[float] = []
-        #: NumPy leaves are taken directly; which of them are arrays of double precision.
-        self.plain: list[bool] = []
+        #: What makes a leaf for f of NumPy numbers; None for NumPy leaves. Which of those are arrays of double precision.
+        self.natives: list[Native | None] = []
         self.doubles: list[bool] = []
         self.numbers: list[Any] = []
         #: How many numbers there are, and which leaves' are complex.
         self.count, self.complex = 0, []
         for leaf in leaves:
-            library = library_of(backend, leaf)
-            if type(leaf) is np.ndarray and leaf.dtype is DOUBLE:  # most are
-                self.libraries.append(library)
-                self.exactness.append(_EPSILON)
-                self.plain.append(True)
-                self.doubles.append(True)
-                self.numbers.append(leaf)
-                self.count += leaf.size
-                self.complex.append(False)
-                continue
-            plain = isinstance(leaf, (np.ndarray, np.generic))
-            numbers = leaf if plain else library.to_numpy(leaf)
-            self.libraries.append(library)
-            self.exactness.append(epsilon(library.dtype(leaf)))
-            self.plain.append(plain)
-            self.doubles.append(False)
+            double = type(leaf) is np.ndarray and leaf.dtype is DOUBLE  # most are
+            numbers, exactness, native = (leaf, EPSILON, None) if double else take(leaf)
+            self.exactness.append(exactness)
+            self.natives.append(native)
+            self.doubles.append(double)
             self.numbers.append(numbers)
             self.count += numbers.size
-            self.complex.append(numbers.dtype.kind == "c")
+            self.complex.append(not double and numbers.dtype.kind == "c")
 
     def room(self, x: float, unit: complex) -> tuple[float, float]:
         """How far a number may move ahead and behind."""
@@ -75,10 +72,8 @@ class BasePoint:
 
     def native(self, n: int, moved: Any) -> Any:
         """A displaced leaf as f gets it."""
-        if self.plain[n]:
-            return moved
-        leaf, library = self.leaves[n], self.libraries[n]
-        return library.asarray(moved, dtype=library.dtype(leaf), like=leaf)
+        native = self.natives[n]
+        return moved if native is None else native(moved)
 
 
 class Lines(ABC):

@@ -11,13 +11,10 @@ ACM Trans. Math. Software 29 (2003), p. 245.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from adinterface.core.contract.backend import Arrays
-
-from ..evaluation import Evaluations
+from ..evaluation import Arrays, Evaluations
 from ..lines import SelectedLines
 from ..points import Lines
 from .adaptive import Adaptive
@@ -43,12 +40,11 @@ class ComplexStep(Method):
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
         found: dict[int, tuple[Array, Array, Array]] = {}
         raised = 0
-        analytic = getattr(evaluations.alone, "of_any_numbers", None)
         for line in range(lines.count):
-            if analytic is None or raised >= ENOUGH:
+            if raised >= ENOUGH:
                 break
             try:
-                slope = self._imaginary(evaluations, lines, line, fresh, analytic)
+                slope = self._imaginary(evaluations, lines, line, fresh)
             except Exception:  # f does not take complex numbers; if it is at fault, it raises with real ones too
                 raised += 1
                 continue
@@ -65,17 +61,12 @@ class ComplexStep(Method):
             values[rest], errors[rest], rates[rest] = others.values, others.errors, others.rates
         return Slopes(values, errors, errors, rates)
 
-    def _imaginary(
-        self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays], analytic: Callable[..., Any]
-    ) -> Array | None:
+    def _imaginary(self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays]) -> Array | None:
         step = STEP * lines.scale(line)[0]
         leaves = lines.imaginary(fresh(), line, step)
-        if leaves is None:
-            return None
-        outputs, _ = evaluations.elsewhere(analytic, leaves)
-        parts = [np.imag(np.asarray(output)).astype("float64").ravel() for output in outputs]
-        slope = np.concatenate(parts) / step if parts else np.zeros(0)
-        return slope if np.isfinite(slope).all() else None
+        parts = None if leaves is None else evaluations.imaginary(leaves)
+        slope = None if parts is None else parts / step
+        return slope if slope is None or np.isfinite(slope).all() else None
 
     def _guarded(
         self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays], slope: Array
@@ -90,16 +81,16 @@ class ComplexStep(Method):
             ahead, far = lines.at(fresh(), line, step)
             behind, near = lines.at(fresh(), line, -step)
             up, down = (np.atleast_1d(vector) for vector in evaluations.vectors([ahead, behind]))
-            flattener = evaluations.flattener(())
-            if flattener.complex or up.shape != slope.shape:
+            form = evaluations.form
+            if form.complex or up.shape != slope.shape:
                 return None
             with np.errstate(all="ignore"):
                 off = np.abs((up - down) / (far - near) - slope)
                 sizes = np.maximum(np.abs(up), np.abs(down)).astype("float64")
                 top = np.max(np.abs(slope), initial=0.0)
-                rounding = ROUNDING * flattener.epsilon * sizes / step
+                rounding = ROUNDING * form.epsilon * sizes / step
                 if np.all(off <= AGREE * top + rounding) or (before is not None and np.all(off <= before / FALL + rounding)):
-                    return slope, np.full(slope.shape, OWN * flattener.epsilon * top), sizes / lines.scale(line)[0]
+                    return slope, np.full(slope.shape, OWN * form.epsilon * top), sizes / lines.scale(line)[0]
                 if not np.all(off <= NEAR * top + rounding):
                     return None
             before = off

@@ -20,9 +20,7 @@ def one_sided_slopes(rounds: Sampling, states: Sequence[LineState], found: Slope
     sides = [(state, _side(state)) for state in states]
     if not any(side for _, side in sides):
         return
-    outputs, _ = rounds.evaluations.base()
-    flattener = rounds.evaluations.flattener(outputs)
-    base = np.array(np.atleast_1d(flattener.flat(outputs)), flattener.dtype)
+    base = rounds.evaluations.here().copy()
     if rounds.not_finite is None:
         rounds.not_finite = rounds.find_not_finite()
     base[rounds.not_finite] = 0.0
@@ -75,7 +73,7 @@ def _look(rounds: Sampling, state: LineState, t: float) -> tuple[Any, Array]:
     """How far a point really is, and f there."""
     leaves, distance = rounds.lines.at(rounds.fresh(), state.line, t)
     (vector,) = rounds.evaluations.vectors([leaves])
-    values = np.array(np.atleast_1d(vector), rounds.evaluations.flattener(()).dtype)
+    values = np.array(np.atleast_1d(vector), rounds.evaluations.form.dtype)
     values[rounds.not_finite] = 0.0
     state.count += 1
     return distance, values

@@ -11,17 +11,17 @@ symmetric. Source of the formula: M. Abramowitz, I. Stegun, Handbook of Mathemat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from adinterface.core.contract.backend import Arrays
-
+from .evaluation import Arrays, Evaluations
 from .extrapolation import Estimate, extrapolate, size_of_step, windows
+from .lines import ConcatenatedLines, Coordinates, Directions, both
 from .methods.line_state import LineState
 from .methods.method import Array, Slopes
 from .methods.rounds import Rounds
-from .methods.sampling import Apart, Step
+from .methods.sampling import Apart, Options, Step
 from .points import Lines
 from .steps import ENOUGH, SMALLEST
 
@@ -32,6 +32,48 @@ SLACK, BESIDE = 50.0, 1e-12
 NEAR = 0.2
 
 
+class Second(NamedTuple):
+    """Derivatives along lines: the first ones, (lines, outputs), and the second ones."""
+
+    first: Array
+    slopes: Slopes
+
+
+def along(options: Options, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Second:
+    """Second derivatives along each line: (lines, outputs)."""
+    bends = Bends(options, evaluations, lines, range(lines.count), fresh)
+    bends.run()
+    return Second(bends.first, bends.found)
+
+
+def hessian(options: Options, evaluations: Evaluations, lines: Coordinates, fresh: Callable[[], Arrays]) -> Second:
+    """The Hessian of a scalar function: (lines, lines)."""
+    bends = Bends(options, evaluations, lines, range(lines.count), fresh)
+    bends.run()
+    matrix, errors = (np.diag(array[:, 0]) for array in (bends.found.values, bends.found.errors))
+    rows, columns = np.tril_indices(lines.count, -1)
+    pairs = list(zip(rows.tolist(), columns.tolist()))
+    if pairs:
+        mixed = Mixed(bends, pairs, lambda at, i, u, j, v: both(at, lines, i, u, lines, j, v)).run()
+        matrix[rows, columns] = matrix[columns, rows] = mixed.values[:, 0]
+        errors[rows, columns] = errors[columns, rows] = mixed.errors[:, 0]
+    roots = np.sqrt(bends.found.rates)
+    return Second(bends.first, Slopes(matrix, errors, errors, roots * roots.T))
+
+
+def product(
+    options: Options, evaluations: Evaluations, lines: Coordinates, fresh: Callable[[], Arrays], *, stacks: Sequence[Any]
+) -> Second:
+    """The Hessian of a scalar function times one direction, and the gradient: (lines, 1). stacks: as for `Directions`."""
+    direction = Directions(lines.point, stacks)
+    together = ConcatenatedLines(lines, direction)
+    bends = Bends(options, evaluations, together, range(together.count), fresh)
+    bends.run()
+    pairs = [(lines.count, j) for j in range(lines.count)]
+    mixed = Mixed(bends, pairs, lambda at, i, u, j, v: both(at, direction, 0, u, lines, j, v)).run()
+    return Second(bends.first[:-1], mixed)
+
+
 class Bends(Rounds):
     """Second differences along several lines at once, with the slopes of the same evaluations."""
 
@@ -39,10 +81,8 @@ class Bends(Rounds):
     slack, more = SLACK, 6
 
     def run(self) -> Slopes:
-        outputs, _ = self.evaluations.base()
-        flattener = self.evaluations.flattener(outputs)
         #: f at the point.
-        self.middle: Array = np.array(np.atleast_1d(flattener.flat(outputs)), flattener.dtype)
+        self.middle: Array = self.evaluations.here()
         #: By line and exponent: f ahead and behind, and the two distances.
         self.seen: dict[tuple[int, int], tuple[Any, Any, float, float]] = {}
         self.march(self.states)

@@ -12,10 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adinterface.core.contract.backend import Arrays
-
-from ..evaluation import Evaluations
-from ..levels import is_heard
+from ..evaluation import Arrays, Evaluations
 from ..points import Lines
 from .method import Method, Slopes, in_parts
 
@@ -60,25 +57,24 @@ class Fixed(Method):
         wanted = [(line, node * step) for line, step in zip(chosen, steps) for node in self.beside]
         moved: list[Any] = []
         vectors = evaluations.vectors(lines.points(wanted, fresh, moved))
-        flattener, shape = evaluations.flattener(()), (len(steps), len(self.beside))
-        values = np.array(vectors, flattener.dtype).reshape(*shape, flattener.count)
+        form, shape = evaluations.form, (len(steps), len(self.beside))
+        values = np.array(vectors, form.dtype).reshape(*shape, form.size)
         lengths = (np.array(moved).reshape(shape) @ self.shares)[:, None]
         weighted, here = self.weights @ values, None
         if self.here is not None:
-            outputs, _ = evaluations.base()
-            here = np.array(np.atleast_1d(flattener.flat(outputs)), flattener.dtype)
+            here = evaluations.here()
             weighted += self.here * here
         if lengths.all():
             slopes = weighted / lengths
         else:  # a number that does not move has no slope
             slopes = np.divide(weighted, lengths, out=np.zeros_like(weighted), where=lengths != 0)
-        if not is_heard(evaluations.level, 1, self.estimates):
+        if not evaluations.is_heard(1, self.estimates):
             return Slopes(slopes, slopes, slopes, slopes)  # their accuracy is not used
         sizes = np.abs(values).max(axis=1)
         if here is not None:
             sizes = np.maximum(sizes, np.abs(here))
         # Truncation as if f bent in the scale of x, and rounding.
-        exactness = max(flattener.epsilon, self.noise or 0.0, evaluations.level.error)
+        exactness = max(form.epsilon, self.noise or 0.0, evaluations.level.error)
         floors = exactness * sizes / np.array(steps)[:, None]
         scales = np.array([lines.scale(line)[0] for line in chosen])[:, None]
         return Slopes(slopes, np.abs(slopes) * max(relative, default=0.0) ** self.order + floors, floors, sizes / scales)

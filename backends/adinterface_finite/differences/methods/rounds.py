@@ -31,7 +31,7 @@ class Rounds(Sampling):
             if state.failures and not state.exponents and state.sides:
                 one_sided.append(state)
         if one_sided and self.estimates is None:
-            self.evaluations.base()  # bounds leave room on one side of every line
+            self.evaluations.here()  # bounds leave room on one side of every line
         found = self.allocated().slopes()
         if one_sided:
             one_sided_slopes(self, one_sided, found, self.allocated().epsilon)

@@ -1,0 +1,64 @@
+"""From the estimated errors of derivatives to those of leaves, and which of them call for a warning."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .methods.method import Slopes
+from .points import Lines
+
+#: What rounding makes of an f that does not change, by the order of the derivative: in units of f's precision and value, and
+#: of the scale of x.
+ROUNDING = {1: 64, 2: 1e4}
+
+
+class LeafError(NamedTuple):
+    """The error of the derivatives by one leaf, or, with the number -1, along lines that move several leaves."""
+
+    leaf: int
+    #: The largest estimated error relative to the largest derivative.
+    relative: float
+    #: Whether it calls for a warning.
+    doubtful: bool
+
+
+def errors_by_leaf(lines: Lines, slopes: Slopes, order: int, epsilon: float) -> list[LeafError]:
+    """Leaves of which all derivatives are NaN are left out. epsilon: the precision of f's values.
+
+    An error that is at most the rounding of an f that does not change calls for a warning if a derivative of the size that is
+    seen elsewhere could hide in it.
+    """
+    finite = np.isfinite(slopes.values)
+    values, errors = np.where(finite, np.abs(slopes.values), 0.0), np.where(finite, slopes.errors, 0.0)
+    seen = np.maximum(values, errors) > ROUNDING[min(order, 2)] * epsilon * slopes.rates
+    elsewhere = np.where(seen, values, 0.0).max(axis=None if order > 1 else 0, initial=0.0)
+    # An output that does not change at all where others do is taken to be independent.
+    hidden = np.where((values == 0) & seen.any(axis=1, keepdims=True), 0.0, elsewhere)
+    found: list[LeafError] = []
+    for leaf, start, stop in lines.owners():
+        coarse = max(epsilon, *lines.point.exactness) if leaf < 0 else max(epsilon, lines.point.exactness[leaf])
+        bad = max(1e-4, 100 * coarse ** (2 / (order + 2)))
+        own = slice(start, stop)
+        if finite[own].size and not finite[own].any():
+            continue
+        tops, worst = values[own].max(axis=0, initial=0.0), errors[own].max(axis=0, initial=0.0)
+        # Each output has its own scale, unless its change is within the rounding of an output that does not change.
+        top = float(tops.max(initial=0.0)) or float(np.max(elsewhere, initial=0.0))
+        limits = np.where(seen[own], np.where(tops > 0, tops, top), hidden[own])
+        with np.errstate(all="ignore"):
+            parts = np.where(seen[own].any(axis=0) & (tops > 0), worst / tops, 0.0)
+        relative = max(float(parts.max(initial=0.0)), float(worst.max(initial=0.0)) / top if top else 0.0)
+        found.append(LeafError(leaf, relative, bool(((errors[own] > bad * limits) & (limits > 0)).any())))
+    return found
+
+
+def overall(slopes: Slopes) -> tuple[float, float]:
+    """The largest error of all derivatives, and the largest part of it that is noise, relative to the largest derivative."""
+    values, errors = np.abs(slopes.values), slopes.errors
+    finite = np.isfinite(values)
+    top = float(np.max(values, initial=0.0, where=finite))
+    worst = float(np.max(errors, initial=0.0, where=finite & np.isfinite(errors)))
+    noise = float(np.max(slopes.floors, initial=0.0, where=finite))
+    return (worst / top, noise / top) if top else (0.0, 0.0)

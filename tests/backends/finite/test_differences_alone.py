@@ -1,0 +1,161 @@
+"""Differences of functions of NumPy arrays: the numerical package, without adinterface."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from adinterface_finite.differences import (
+    OUTSIDE,
+    ArrayEvaluations,
+    BasePoint,
+    Coordinates,
+    Directions,
+    StepError,
+    along,
+    below,
+    differentiate,
+    errors_by_leaf,
+    hessian,
+    method_of,
+    overall,
+    product,
+)
+from adinterface_finite.differences.levels import Level
+
+X = np.array([0.5, 1.0, 2.0])
+SINES = np.diag(np.cos(X))
+OPTIONS = method_of().options
+
+
+def around(f, *arrays, **options):
+    evaluations = ArrayEvaluations(f, *arrays)
+    return evaluations, Coordinates(BasePoint(arrays, **options), [array.dtype.kind == "c" for array in arrays])
+
+
+@pytest.mark.parametrize(("name", "error"), [("adaptive", 1e-13), ("complex", 1e-15), ("central", 1e-9), ("forward", 1e-7)])
+def test_derivatives(name, error):
+    found = differentiate(np.sin, X, method=method_of(name))
+    np.testing.assert_allclose(found.values, SINES, atol=error)
+    off = np.abs(found.values - SINES)
+    assert found.values.shape == (3, 3)
+    assert (off <= 10 * found.errors + 1e-15).all()
+
+
+def test_higher_order_and_one_side():
+    for name, order in ("central", 6), ("backward", 3):
+        np.testing.assert_allclose(
+            differentiate(np.exp, X, method=method_of(name, order=order)).values.sum(0), np.exp(X), rtol=1e-8
+        )
+
+
+def test_several_arrays_and_shapes():
+    y = np.array([[1.0, 2.0], [3.0, 4.0]])
+    found = differentiate(lambda x, y: np.stack([x.sum() * y[0, 1], y.prod()]), X, y)
+    assert found.values.shape == (7, 2)
+    np.testing.assert_allclose(found.values[:, 0], [2, 2, 2, 0, 3.5, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(found.values[3:, 1], 24 / y.ravel(), rtol=1e-12)
+
+
+def test_float32_takes_larger_steps():
+    found = differentiate(np.sin, X.astype("float32"))
+    np.testing.assert_allclose(found.values, SINES, atol=1e-4)
+    assert found.errors.max() > 1e-8
+
+
+def test_a_complex_number_has_two_lines():
+    z = np.array([1.0 + 2.0j])
+    evaluations, lines = around(lambda z: np.abs(z) ** 2, z)
+    slopes = method_of().slopes(evaluations, lines, evaluations.copies)
+    np.testing.assert_allclose(lines.part(0, slopes.values.T), [[2 + 4j]], rtol=1e-12)
+
+
+def test_outside_of_the_domain_a_side_is_left_out():
+    def root(x):
+        if x.min() < 0:
+            raise ValueError
+        return np.sqrt(x + x**2)
+
+    assert ValueError in OUTSIDE
+    np.testing.assert_allclose(differentiate(root, np.array([1e-12])).values, [[5e5]], rtol=1e-4)
+    with pytest.raises(ZeroDivisionError):
+        differentiate(lambda x: 1 / 0, X)
+
+
+def test_bounds_and_scale():
+    seen = []
+    f = lambda x: seen.append(x[0]) or np.log(x)
+    evaluations, lines = around(f, np.array([1.0]), bounds=(0.99, None), scale=0.5)
+    slopes = method_of().slopes(evaluations, lines, evaluations.copies)
+    np.testing.assert_allclose(slopes.values, 1.0, rtol=1e-9)
+    assert min(seen) >= 0.99
+
+
+def test_directions():
+    evaluations = ArrayEvaluations(np.sin, X)
+    lines = Directions(BasePoint((X,)), [np.array([[1.0, 1.0, 1.0], [0.0, 2.0, 0.0]])])
+    slopes = method_of().slopes(evaluations, lines, evaluations.copies)
+    np.testing.assert_allclose(slopes.values, [np.cos(X), [0, 2 * np.cos(1.0), 0]], atol=1e-12)
+
+
+def test_second_derivatives():
+    f = lambda x: np.prod(np.sin(x))
+    evaluations, lines = around(f, X)
+    first, slopes = hessian(OPTIONS, evaluations, lines, evaluations.copies)
+    exact = f(X) * (np.outer(1 / np.tan(X), 1 / np.tan(X)) * (1 - np.eye(3)) - np.eye(3))
+    np.testing.assert_allclose(first[:, 0], f(X) / np.tan(X), rtol=1e-11)
+    np.testing.assert_allclose(slopes.values, exact, rtol=1e-8)
+    assert (np.abs(slopes.values - exact) <= 10 * slopes.errors + 1e-14).all()
+    times = product(OPTIONS, evaluations, lines, evaluations.copies, stacks=[np.ones((1, 3))])
+    np.testing.assert_allclose(times.slopes.values[:, 0], exact.sum(axis=0), rtol=1e-8)
+    np.testing.assert_allclose(
+        along(OPTIONS, *around(np.sin, X[:1]), evaluations.copies).slopes.values, -np.sin(0.5), rtol=1e-9
+    )
+    with pytest.raises(StepError):
+        along(OPTIONS, *around(np.sum, np.array([1e200])), evaluations.copies)
+
+
+def test_differences_of_differences_know_their_noise():
+    slope = lambda x: differentiate(np.sin, x).values.sum(axis=0)
+    evaluations, lines = around(slope, X)
+    slopes = evaluations.apart(lambda fresh: method_of().slopes(evaluations, lines, fresh))
+    np.testing.assert_allclose(slopes.values, -np.diag(np.sin(X)), atol=1e-9)
+
+
+def test_an_inner_error_is_the_noise_of_the_outer_function():
+    with below(Level()) as level:
+        level.note(1e-8, 1)
+        level.note(1e-9, 2)
+    assert (level.error, level.order) == (1e-8, 2)
+
+
+def test_errors_by_leaf():
+    f = lambda x, y: np.sin(x[0]) + np.sin(1e9 * y[0] ** 2)
+    evaluations, lines = around(f, np.array([0.5]), np.array([0.7]))
+    slopes = method_of().slopes(evaluations, lines, evaluations.copies)
+    smooth, rough = errors_by_leaf(lines, slopes, 1, 2.0**-52)
+    assert (smooth.leaf, smooth.doubtful, rough.leaf, rough.doubtful) == (0, False, 1, True)
+    assert overall(slopes)[0] >= rough.relative > 1e-4
+
+
+def test_an_f_that_writes_into_its_arguments_gets_copies():
+    def f(x, y):
+        y += 1.0
+        return x * y
+
+    np.testing.assert_allclose(differentiate(f, X, X).values[:3], np.diag(X + 1), rtol=1e-12)
+    assert X.tolist() == [0.5, 1.0, 2.0]
+
+
+def test_it_imports_numpy_alone():
+    code = """
+import sys
+import numpy
+before = set(sys.modules)
+import adinterface_finite.differences
+loaded = {name.partition(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)
+assert loaded <= {"adinterface_finite", "numpy"}, loaded
+"""
+    root = Path(__file__).parents[3]
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=root / "backends")

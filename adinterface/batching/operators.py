@@ -36,7 +36,7 @@ from .batched_call import BatchedLayout
 def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:
     """The operation on a backend with an executor; operators without parts use the plain one."""
     alone = replace(auto, executor=None)
-    if first_order(auto).takes_executor:
+    if first_order(auto).errors is not None:
         return kind(auto)
     if kind is JacobianOperation:
         return _SpreadJacobian(auto)

@@ -13,6 +13,7 @@ from ..core.call.output import Function
 from ..core.contract.arrays import library_of, numbers_of, size_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
+from ..core.contract.inexact import relative_error, scales_of
 from ..core.contract.library import epsilon
 from ..core.derive import policy
 from .blocks import BlockLayout
@@ -49,7 +50,7 @@ def verify(
         expected = _again(operation, call, partial(_by_engine, operation, vector, transposed))
     if expected is None:
         return False
-    scales = backend.scales(call.native) if beside else None
+    scales = scales_of(backend, call.native) if beside else None
     if scales is not None:
         vector = vector * np.concatenate([np.ravel(scale) for scale in scales])
     result, size = _by_matrices(entries, layout, vector, transposed)
@@ -140,8 +141,8 @@ def _coarsest(call: Call) -> float:
 
 def _measured(operation: Derivative, call: Call) -> float:
     """The relative error of an engine that measures; 0 of one that differentiates."""
-    errors = [backend.relative_error(operation.orders, _coarsest(call)) for backend in (operation.outermost, call.plan.backend)]
-    return max([error for error in errors if error is not None], default=0.0)
+    engines = operation.outermost, call.plan.backend
+    return max([relative_error(backend, operation.orders, _coarsest(call)) for backend in engines])
 
 
 def _noise(operation: Derivative, call: Call, function: Function, leaves: Arrays) -> float:

@@ -18,7 +18,8 @@ from ..core.call.output import Function, OutputStructure
 from ..core.contract.arrays import block_dtype, cast, is_complex, library_of, size_of
 from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
-from ..core.contract.library import NUMPY, epsilon, kind
+from ..core.contract.inexact import scales_of
+from ..core.contract.library import NUMPY, kind
 from ..core.derive import policy
 from ..core.operators.dispatch import Kind
 from ..core.operators.hessian import Hessian, ValueGradientAndHessian, ValueGradientHessian
@@ -129,8 +130,7 @@ class SparseOperation(Operation):
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
         self.compiled = True
         matrices = compiled(self.compute)
-        measures = self.outermost.relative_error(self.orders, epsilon("float64")) is not None
-        if not self.checks_each or measures or not policy.directions(self.outermost)[0]:
+        if not self.checks_each or self.outermost.errors is not None or not policy.directions(self.outermost)[0]:
             return matrices  # measured ones are compared without compiled code, for their noise has to be known
         product = compiled(self.product)
         direction: Arrays = ()
@@ -156,7 +156,7 @@ class SparseOperation(Operation):
         """The results, and, if a check is due and possible, the engine's product with a direction, of the same evaluation."""
         backend, product = self.outermost, []
         assert self.coloured is not None
-        colouring, scales, direction = self.coloured.colouring, backend.scales(leaves), None
+        colouring, scales, direction = self.coloured.colouring, scales_of(backend, leaves), None
         if self.unchecked and not any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
             direction = self.direction(transposed=colouring.by == "rows")
         outputs, aux, coloured, singles = self.compress(
@@ -242,7 +242,7 @@ class SparseOperation(Operation):
             make = self._native if self._has_own_format() else self._gathered
             return [[make(k, n, coloured[k][n]) for n in range(len(row))] for k, row in enumerate(layout.blocks)]
         numbers = [[_numbers(self.name, backend, stack) for stack in stacks] for stacks in (coloured, singles)]
-        scales = None if backend.scales(()) is None else backend.scales(call.native)
+        scales = scales_of(backend, call.native)
         weights = None if scales is None else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
         result = []
         for k, row in enumerate(layout.blocks):
@@ -383,7 +383,7 @@ class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
 
     @property
     def orders(self) -> int:
-        return 1 if self.inner.relative_error(1, epsilon("float64")) is None else 2
+        return 1 if self.inner.errors is None else 2
 
     def flat(self, function: Function, *, value: bool = True) -> Any:
         return derive.GradientFunction(self.inner, function, value=value)

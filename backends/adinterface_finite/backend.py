@@ -14,18 +14,17 @@ import numpy as np
 from adinterface.core.contract.arrays import block_dtype, library_of, size_of
 from adinterface.core.contract.auto import AutoFiniteDifferences
 from adinterface.core.contract.backend import (
-    Accuracy,
     Arrays,
     Aux,
     Backend,
     FlatFunction,
     Gradient,
     Jacobian,
-    LeafAccuracy,
     Linearized,
     Pushforward,
 )
 from adinterface.core.contract.errors import PrecisionError
+from adinterface.core.contract.inexact import Accuracy, Errors, LeafAccuracy
 from adinterface.core.contract.library import epsilon, kind
 from adinterface.core.contract.record import note_accuracy, note_step
 from adinterface.core.contract.registry import backend_of, evaluation
@@ -57,10 +56,7 @@ Compute = Callable[..., Second]
 REFUSED = {3: 1e-7, 4: 1e-5}
 
 
-class FiniteDifferencesBackend(Backend):
-    estimates = True
-    takes_executor = True
-
+class FiniteDifferencesBackend(Backend, Errors):
     def __init__(self, auto: AutoFiniteDifferences):
         super().__init__(auto)
         self.options = auto
@@ -96,7 +92,11 @@ class FiniteDifferencesBackend(Backend):
             ]
         )
 
-    def relative_error(self, order: int, epsilon: float) -> float | None:
+    @property
+    def errors(self) -> Errors:
+        return self
+
+    def relative(self, order: int, epsilon: float) -> float:
         return self.method.relative_error(order, epsilon)
 
     # first order

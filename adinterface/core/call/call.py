@@ -13,7 +13,8 @@ import numpy as np
 
 from ..contract.ambient import now
 from ..contract.arrays import library_of_array
-from ..contract.backend import Accuracy, Arrays
+from ..contract.backend import Arrays
+from ..contract.inexact import Accuracy
 from ..contract.library import NUMPY, PYTHON, Leave, Library, kind
 from ..tree import Structure, build_gradient, handler_of
 from .messages import Place, places_of, warn_disconnected, warn_imprecise

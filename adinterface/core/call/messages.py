@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from ..contract import other_packages
 from ..contract.auto import AutoBackend
-from ..contract.backend import Accuracy
 from ..contract.errors import DisconnectedWarning, PrecisionWarning, an, levels_to_the_user
+from ..contract.inexact import Accuracy
 from ..contract.library import PYTHON, Library, kind
 from ..contract.record import tell_doubt
 from ..tree import Constant, Given, Holder, Node, Slot, Structure, count_leaves, handler_of, stood_for

@@ -15,11 +15,14 @@ import pickle
 from abc import ABC
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from types import CodeType
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from .auto import AutoBackend, Mode, is_mode
 from .library import Library, Scoping
 from .nodes import NodeType
+
+if TYPE_CHECKING:
+    from .inexact import Errors
 
 Arrays = tuple[Any, ...]
 
@@ -145,28 +148,6 @@ class Jacobian(NamedTuple):
     blocks: list[list[Any]]
 
 
-class LeafAccuracy(NamedTuple):
-    """The accuracy of the derivatives by one leaf, or, with the number -1, along a direction that moves several leaves."""
-
-    leaf: int
-    #: The largest estimated error relative to the largest derivative.
-    relative: float
-    #: Whether the user should be warned.
-    doubtful: bool = False
-
-
-class Accuracy(NamedTuple):
-    """An engine's estimates of its errors, passed on with `core.contract.record.note_accuracy`."""
-
-    #: How many derivatives were taken, those inside f included.
-    order: int
-    leaves: tuple[LeafAccuracy, ...]
-
-    @property
-    def relative(self) -> float:
-        return max([leaf.relative for leaf in self.leaves], default=0.0)
-
-
 class KnownFailure(NamedTuple):
     """A known failure of an engine, as data: the conformance table shows the reason and the link.
 
@@ -199,16 +180,10 @@ class Shortcuts:
     #: Whether `vectorize` and `compile` accept functions that return tuples and lists of arrays, None and `Aux`. Otherwise they
     #: get functions that return a flat tuple of arrays, and the core keeps the structure of the results.
     takes_trees: ClassVar[bool] = False
-    #: Whether it gives evaluations of f to the executor itself; for other engines the core distributes parts of a derivative.
-    takes_executor: ClassVar[bool] = False
-    #: Whether the engine estimates the errors of its derivatives and notes them (see `Accuracy`).
-    estimates: ClassVar[bool] = False
 
-    def relative_error(self, order: int, epsilon: float) -> float | None:
-        """The relative error of its derivatives of this order, for the precision of f; None if they are as exact as f's value.
-
-        Relative to the largest number that takes part. The tools and the conformance package tolerate this error.
-        """
+    @property
+    def errors(self) -> Errors | None:
+        """The errors of its derivatives; None if these are as exact as f's value."""
         return None
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | Linearized | None:
@@ -260,14 +235,6 @@ class Shortcuts:
         """As `pushforward` for stacks of tangents (a leading axis on each), in one evaluation of `function`.
 
         `outputs` and `aux` have no such axis.
-        """
-        return None
-
-    def scales(self, leaves: Arrays) -> tuple[Any, ...] | None:
-        """For each leaf a NumPy array of its shape: the factors for the tangents of a compressed derivative.
-
-        For an engine that takes one step along a tangent for all numbers in it: with the factors, each number moves as far as
-        it would alone. None where the length of a tangent does not matter.
         """
         return None
 

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from .ambient import within
-from .backend import Accuracy
+from .inexact import Accuracy
 
 #: The relative size of a large estimated error, and the function that warns of it.
 Doubt = tuple[float, Callable[[], None]]

@@ -82,7 +82,7 @@ class Operation(ABC):
         #: The backend whose arrays f receives.
         self.backend: Backend = self.carrier(auto)
         #: Whether an engine of this operator estimates its errors.
-        self.estimates: bool = self.backend.estimates
+        self.estimates: bool = self.backend.errors is not None
         #: Whether something is decided once for each specialization.
         self.specializes: bool = type(self).specialized is not Operation.specialized
         #: Whether a result is f's value, and whether a result has the structure of f's value.
@@ -186,7 +186,7 @@ class SecondOrderOperation(Operation):
 
     def __init__(self, auto: AutoBackend):
         super().__init__(auto)
-        self.estimates: bool = self.outer.estimates or self.inner.estimates
+        self.estimates: bool = self.outer.errors is not None or self.inner.errors is not None
 
     def carrier(self, auto: AutoBackend) -> Backend:
         pair: tuple[Backend, Backend] = second_order(auto)

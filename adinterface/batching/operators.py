@@ -21,7 +21,7 @@ from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Aux
 from ..core.contract.library import Library
 from ..core.contract.repetition import Repeated, copies
-from ..core.contract.workers import PIECES, Outside, Task, run_all
+from ..core.derive.workers import PIECES, Outside, Task, run_all
 from ..core.operators.dispatch import operation_of
 from ..core.operators.evaluate import evaluate
 from ..core.operators.jacobian import JacobianOperation, ValueAndJacobianOperation

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.integrate as scipy_integrate
 
 from ..core import derive
-from ..core.contract.backend import Arrays, Aux, Backend
+from ..core.contract.backend import Arrays, Aux, Backend, FlatFunction
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import Library, widest
 from ..core.contract.registry import auto_class, backend_of
@@ -110,21 +110,11 @@ def parameters_of(x: Any) -> int:
     return (2 if library.dtype(native).startswith("complex") else 1) if library.is_floating(native) else 0
 
 
-class _Flat:
+class _Flat(FlatFunction):
     """A function of arrays with one output, as backends take it."""
-
-    held: frozenset[int] = frozenset()
-    fresh = False
-    given = ()
 
     def __init__(self, function: Callable[..., Any]):
         self._function = function
-
-    @property
-    def alone(self) -> _Flat:
-        return self
-
-    elsewhere = alone
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
         return (self._function(*leaves),), Aux()

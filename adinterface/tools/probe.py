@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
-from ..core.contract.fixed_values import Around
 from ..core.contract.library import Library, epsilon, width
+from ..core.derive.fixed_values import Hold, nothing_fixed
 from ..core.operators.pullback import pullback
 from ..core.operators.second_order import first_order
 from ..core.tree import Structure, handler_of
@@ -28,7 +28,7 @@ class Probe:
     """f at a point and around it. It gets what `AutoFiniteDifferences(native=backend)` would hand it."""
 
     #: Evaluates f with ignored values fixed at the point.
-    _around: Around
+    _hold: Hold
 
     def __init__(self, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]):
         inner = first_order(auto).auto
@@ -60,8 +60,10 @@ class Probe:
             # A model whose state f changes is rebuilt, also at the point itself: the change is of no interest here.
             inside = with_native_leaves(self.structures, args, there)
             if not moved:
-                self._around = Around(lambda: self.f(*with_native_leaves(self.structures, args, leaves), **keywords))
-            output = self._around(self.f, *inside, **keywords)
+                with nothing_fixed():
+                    here = lambda: self.f(*with_native_leaves(self.structures, args, leaves), **keywords)
+                    self._hold = Hold(here, ())
+            output = self._hold(self.f, *inside, **keywords)
             if isinstance(output, (tuple, dict)):  # the scalar, followed by auxiliary values
                 output = next(iter(output.values())) if isinstance(output, dict) else output[0]
             library = _library_of(output)

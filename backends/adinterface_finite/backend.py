@@ -112,27 +112,26 @@ class FiniteDifferencesBackend(Backend, Errors):
 
     def _columns(self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False) -> Jacobian | Linearized:
         """real: f's value is known to be. A `Linearized` where an engine traces the leaves."""
-        if self._traced(leaves):
-            return traced.linearize(self, function, leaves)
-        evaluations, point = self._around(function, leaves)
+        evaluations = self._around(function, leaves)
         try:
+            point = self._point(leaves)
             with evaluation(leaves):
                 doubled, needed = point.complex, value or not point.count
                 if needed or (not real and any(doubled)):
-                    outputs, _ = evaluations.base()
-                    complex_ = evaluations.flattener(outputs, Aux()).complex
+                    evaluations.base()
+                    complex_ = evaluations.flattener.complex
                     doubled = [each and not (complex_ and all(complex_)) for each in doubled]
                 lines = Coordinates(point, doubled)
                 slopes = self._slopes(evaluations, lines)
         except TracedError:
-            return traced.linearize(self, function, leaves)
+            return traced.linearize(self, evaluations.around, leaves)
         self._report(evaluations, lines, slopes, warns=self.method.estimates)
         outputs, aux = evaluations.base() if needed else ((), evaluations.aux)
         return Jacobian(outputs, aux, self._blocks(evaluations, lines, slopes))
 
     def _blocks(self, evaluations: FlatEvaluations, lines: Coordinates, slopes: Slopes) -> list[list[Any]]:
         """The Jacobian in its leaves' shapes, from (lines, outputs)."""
-        flattener, rows = evaluations.flattener((), Aux()), slopes.values.T
+        flattener, rows = evaluations.flattener, slopes.values.T
         ends = itertools.accumulate(flattener.sizes)
         return [
             [
@@ -160,14 +159,13 @@ class FiniteDifferencesBackend(Backend, Errors):
         return first.asarray(np.asarray(block, order="C"), dtype=dtype, like=like if first.dtype(like) == dtype else None)
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
-        if self._traced(leaves):
-            return traced.linearize(self, function, leaves)
-        evaluations, _ = self._around(function, leaves)
+        evaluations = self._around(function, leaves)
         try:
+            self._require_numbers(leaves)
             with evaluation(leaves):
                 outputs, aux = evaluations.base()
         except TracedError:
-            return traced.linearize(self, function, leaves)
+            return traced.linearize(self, evaluations.around, leaves)
         return Linearized(
             outputs,
             aux,
@@ -176,22 +174,23 @@ class FiniteDifferencesBackend(Backend, Errors):
         )
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
-        if self._traced((*leaves, *tangents)):
-            return traced.pushforward(self, function, leaves, tangents, value=value)
-        evaluations, _ = self._around(function, leaves)
+        evaluations = self._around(function, leaves)
         try:
+            self._require_numbers((*leaves, *tangents))
             with evaluation(leaves):
                 if value or not any(np.any(_numbers(self, v)) for v in tangents):
                     evaluations.base()  # along zero, f's value gives the dtypes of the zeros
             pushed = self._pushed(evaluations, tangents)
         except TracedError:
-            return traced.pushforward(self, function, leaves, tangents, value=value)
+            return traced.pushforward(self, evaluations.around, leaves, tangents, value=value)
         outputs, aux = evaluations.base() if value else ((), evaluations.aux)
         return Pushforward(outputs, pushed, aux)
 
     def _pushed(self, evaluations: FlatEvaluations, tangents: Arrays) -> Arrays:
-        if self._traced(tangents):
-            return traced.linearize(self, evaluations.function, evaluations.leaves).push(tangents)
+        try:
+            self._require_numbers(tangents)
+        except TracedError:
+            return traced.linearize(self, evaluations.around, evaluations.leaves).push(tangents)
         return self._along(evaluations, [_numbers(self, v)[None] for v in tangents], one=True)
 
     def _along(self, evaluations: FlatEvaluations, stacks: Sequence[Any], one: bool = False) -> Arrays:
@@ -201,7 +200,7 @@ class FiniteDifferencesBackend(Backend, Errors):
         moving = lines.moving()
         with evaluation(leaves):
             slopes = self._slopes(evaluations, moving)
-        flattener, form = evaluations.flattener((), Aux()), evaluations.form
+        flattener, form = evaluations.flattener, evaluations.form
         values = np.zeros((lines.count, form.size), form.dtype)
         self._report(evaluations, moving, slopes, warns=self.method.estimates)
         values[lines.moves] = slopes.values
@@ -237,7 +236,7 @@ class FiniteDifferencesBackend(Backend, Errors):
         return Jacobian(gradients, Aux((*outputs, *aux.arrays) if value else (), aux.form), blocks)
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
-        if self._traced(directions):
+        if any(library_of(self, v).traced(v) for v in directions):
             return None
         numbers = [_numbers(self, v)[None] for v in directions]
         if not any(np.any(v) for v in numbers):
@@ -255,7 +254,7 @@ class FiniteDifferencesBackend(Backend, Errors):
             return None
         evaluations, _, (first, slopes) = found
         outputs, aux = evaluations.base()
-        flattener = evaluations.flattener(outputs, aux)
+        flattener = evaluations.flattener
         derivatives, seconds = (
             tuple([flattener.native(n, stack[0]) for n, stack in enumerate(flattener.split(values))])
             for values in (first, slopes.values)
@@ -271,11 +270,12 @@ class FiniteDifferencesBackend(Backend, Errors):
         of f's domain.
         """
         method = self.method.otherwise if isinstance(self.method, ComplexStep) else self.method
-        if not isinstance(method, Adaptive) or self._traced(leaves):
+        if not isinstance(method, Adaptive):
             return None
-        evaluations, point = self._around(function, leaves)
-        lines = Coordinates(point, point.complex if doubled is None else doubled)
+        evaluations = self._around(function, leaves)
         try:
+            point = self._point(leaves)
+            lines = Coordinates(point, point.complex if doubled is None else doubled)
             with evaluation(leaves):
                 evaluations.base()
                 found = evaluations.apart(lambda fresh: compute(method.options, evaluations, lines, fresh))
@@ -335,18 +335,19 @@ class FiniteDifferencesBackend(Backend, Errors):
 
     # parts
 
-    def _traced(self, arrays: Arrays) -> bool:
-        for x in arrays:  # noqa: SIM110 - a loop is faster than `any`
+    def _require_numbers(self, arrays: Arrays) -> None:
+        for x in arrays:
             if type(x) is not np.ndarray and library_of(self, x).traced(x):
-                return True
-        return False
+                raise TracedError
 
-    def _around(self, function: FlatFunction, leaves: Arrays) -> tuple[FlatEvaluations, BasePoint]:
-        return FlatEvaluations(self, function, leaves, self.options.executor), self._point(leaves)
+    def _around(self, function: FlatFunction, leaves: Arrays) -> FlatEvaluations:
+        return FlatEvaluations(self, function, leaves, self.options.executor)
 
     def _point(self, leaves: Arrays) -> BasePoint:
         def take(leaf: Any) -> tuple[Any, float, Callable[[Any], Any] | None]:
             library = library_of(self, leaf)
+            if library.traced(leaf):
+                raise TracedError
             dtype = library.dtype(leaf)
             if isinstance(leaf, (np.ndarray, np.generic)):
                 return leaf, epsilon(dtype), None

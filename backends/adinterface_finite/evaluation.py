@@ -5,21 +5,18 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from adinterface.core.contract.arrays import library_of, size_of
-from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction
+from adinterface.core.contract.backend import Arrays, Aux, Backend
 from adinterface.core.contract.errors import PrecisionError
-from adinterface.core.contract.fixed_values import hold_on, holding, let_go
 from adinterface.core.contract.library import epsilon, width
 from adinterface.core.contract.record import active_record
-from adinterface.core.contract.repetition import copies
-from adinterface.core.contract.workers import Outside, Task, run_all
 
-from .differences import OUTSIDE, Array, Evaluations, Form, Level, below, kept
+from .differences import Array, Evaluations, Form, Level, below, kept
 
 DOUBLE = np.dtype(np.float64)
 
@@ -27,33 +24,33 @@ DOUBLE = np.dtype(np.float64)
 class FlatEvaluations(Evaluations):
     """A flat function around one point."""
 
-    def __init__(self, backend: Backend, function: FlatFunction, leaves: Arrays, executor: Any = None):
+    def __init__(self, backend: Backend, function: Any, leaves: Arrays, executor: Any = None):
         super().__init__(leaves, records=active_record() is not None)
         self.backend, self.executor = backend, executor
-        #: The values that f ignores, held fixed at the point.
-        self.function = holding(function, leaves, _aside)
-        self.alone: Any = self.function.beside
+        #: The function, with what f ignores and draws fixed at the point.
+        self.around = function.around(backend, leaves, lambda: below(Level()))
         #: f's aux, from its first evaluation.
         self.aux = Aux()
         self._base: tuple[Arrays, Aux] | None = None
-        self._flattener: Flattener | None = None
+        #: How outputs become a vector; the first that are seen say.
+        self.flattener: Flattener
 
     def base(self) -> tuple[Arrays, Aux]:
         """f at the point itself, once. f may write into its arguments, and may reuse the arrays that it returns."""
         if self._base is None:
             with below(self.level):
-                self._base = kept_all(self.function(*copies(self.backend, self.leaves, self.function.held)))
-        self.flattener(*self._base)
+                self._base = kept_all(self.around.at_the_point())
+        if self.known is None:
+            self._vector(*self._base)
         return self._base
 
     def here(self) -> Array:
-        outputs, aux = self.base()
-        return np.array(np.atleast_1d(self.flattener(outputs, aux).flat(outputs)), self.form.dtype)
+        return np.array(np.atleast_1d(self._vector(*self.base())), self.form.dtype)
 
     def look(self) -> Array:
         if self._base is None:  # f gets copies, as elsewhere
             with below(self.level):
-                self._base = kept_all(self.alone(*self.copies()))
+                self._base = kept_all(self.around(*self.copies()))
         return self.here()
 
     @property
@@ -61,82 +58,44 @@ class FlatEvaluations(Evaluations):
         return self._base is not None
 
     def copies(self) -> Arrays:
-        return copies(self.backend, self.leaves)
+        copies: Arrays = self.around.copies()
+        return copies
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:
         with below(self.level):
-            outputs, _ = self.alone.of_any_numbers(*leaves)
-        parts = [np.imag(np.asarray(output)).astype("float64").ravel() for output in outputs]
-        return np.concatenate(parts) if parts else np.zeros(0)
+            found = self.around.unchecked(*leaves)
+        parts = [np.imag(np.asarray(output)).astype("float64").ravel() for output in found[0]] if found else []
+        return np.concatenate(parts) if parts else None
 
     def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
-        if self.executor is not None:
-            return [
-                self.flattener(*result).flat(result[0]) if not isinstance(result, Outside) else self.outside(result.error)
-                for result in self._spread(points)
-            ]
-        flattener, found = self._flattener, []
-        inside, hold = self.alone.inside, self.alone.hold
-        function = inside.shortest
-        with below(self.level):
-            token = hold_on(hold)  # entered once for many: to enter it for each takes longer than many an f
-            try:
-                for leaves in points:
-                    hold.place = 0
-                    try:
-                        outputs, aux = function(*leaves)
-                    except OUTSIDE as error:
-                        found.append(self.outside(error))
-                        continue
-                    if flattener is None:
-                        flattener, function = self.flattener(outputs, aux), inside.shortest
-                    found.append(flattener.flat(outputs))
-            finally:
-                let_go(token)
-        return found
-
-    def _spread(self, points: Iterable[Sequence[Any]]) -> Iterator[tuple[Arrays, Aux] | Outside]:
-        """On the workers of the executor."""
-        self.base()
-        if self.function.ignores:  # workers do not have the held values
+        if self.executor is None:
             with below(self.level):
-                yield from [self.alone(*leaves) for leaves in points]
-            return
-        alone, ship = self.alone, getattr(self.alone, "shipped", None)
-        tasks = [Task(_noting, (alone, leaves, {}) if ship is None else ship(leaves)) for leaves in points]
-        for found in run_all(self.executor, tasks):
-            if type(found) is Outside:
-                yield found
-                continue
-            result, error, order = found
-            self.level.note(error, order)
-            yield result if ship is None else alone.taken_apart(result)
+                found: list[Any] = self.around.many(points, self._vector, self.outside)
+            return found
+        self.base()
+        return [
+            self.outside(*result) if len(result) == 1 else self._heard(*result)
+            for result in self.around.on_workers(self.executor, points, _noting)
+        ]
 
-    def flattener(self, outputs: Arrays, aux: Aux) -> Flattener:
-        """How outputs become a vector; the first that are seen say."""
-        if self._flattener is None:
+    def _vector(self, outputs: Arrays, aux: Aux) -> Any:
+        if self.known is None:
             check_precision(self.backend, self.leaves, outputs)
             flattener = _flattener_of(self.backend, outputs)
             if flattener.traced:
                 raise TracedError
-            self._flattener, self.known, self.aux = flattener, flattener.form, aux
-        return self._flattener
+            self.flattener, self.known, self.aux = flattener, flattener.form, aux
+        return self.flattener.flat(outputs)
+
+    def _heard(self, value: tuple[Arrays, Aux], error: float, order: int) -> Any:
+        self.level.note(error, order)
+        return self._vector(*value)
 
 
 def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, float, int]:
     """On a worker: f's value, and the accuracy of differences inside f, as in `Level`."""
     with below(Level()) as level:
         return f(*args, **kwargs), level.error, level.order
-
-
-def _aside(evaluate: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, of which no difference that is being taken hears."""
-
-    def evaluated(*leaves: Any) -> Any:
-        with below(Level()):
-            return evaluate(*leaves)
-
-    return evaluated
 
 
 class TracedError(Exception):

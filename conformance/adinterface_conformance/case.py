@@ -26,7 +26,7 @@ from adinterface import (
     pullback,
 )
 from adinterface.core.contract import Backend
-from adinterface.core.contract.backend import Aux, gives
+from adinterface.core.contract.backend import Aux, FlatFunction, gives
 from adinterface.core.contract.library import kind
 from adinterface.core.contract.registry import backend_class, find
 from adinterface.core.operators.operation import Operation, PartForm
@@ -39,20 +39,8 @@ from .state import changes, global_state, pair_of, restored, without_imports
 from .trees import array_dtype_of, filled, floating, is_floating, leaves_inside, leaves_of
 
 
-class Unrelated:
+class Unrelated(FlatFunction):
     """A flat function, as an engine gets it, whose value depends on nothing."""
-
-    held: frozenset[int] = frozenset()
-    fresh = False
-    given = ()
-
-    @property
-    def alone(self) -> Unrelated:
-        return self
-
-    @property
-    def elsewhere(self) -> Unrelated:
-        return self
 
     def __call__(self, *leaves: Any) -> tuple[tuple[Any, ...], Aux]:
         return (array_namespace(*leaves).asarray(2.0),), Aux()

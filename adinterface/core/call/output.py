@@ -14,6 +14,7 @@ from ..contract.ambient import CORE, Kinds, now, within
 from ..contract.backend import Arrays, Aux
 from ..contract.errors import NotDifferentiableError, OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
+from ..derive.around import Sampled
 from ..tree import (
     CARRIED,
     DIFFERENTIATED,
@@ -60,10 +61,10 @@ class OutputStructure:
 ALONE = Aux((), OutputStructure(DIFFERENTIATED, ("output",)))
 
 
-class Function:
+class Function(Sampled):
     """The flat function that an engine sees: builds f's arguments, calls f, and flattens its value."""
 
-    __slots__ = ("carried", "f", "fresh", "held", "is_output", "output", "plan", "tells", "unmarked")
+    __slots__ = ("carried", "f", "is_output", "output", "plan", "tells", "unmarked")
 
     def __init__(self, plan: Plan, f: Callable[..., Any], carried: Sequence[Any], output: OutputKind):
         self.plan: Plan = plan
@@ -82,10 +83,6 @@ class Function:
         self.is_output: Callable[[Any], bool] = library.is_floating if output == "tree" else library.is_real_scalar
 
     @property
-    def alone(self) -> Function:
-        return self
-
-    @property
     def given(self) -> Sequence[Any]:
         return [self.carried[k] for k in self.plan.given]
 
@@ -98,12 +95,10 @@ class Function:
         return new
 
     @property
-    def of_any_numbers(self) -> Function:
-        """This function for leaves of other dtypes, such as complex in place of real, without a check of its value."""
+    def unchecked(self) -> Function:
         return Function(self.plan, self.f, self.carried, "tree")
 
-    def shipped(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
-        """f itself with its arguments, for a worker process; `taken_apart` makes outputs and aux of its value."""
+    def task(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
         if self.plan.layout.single:
             return self.f, active, {}
         both = self._told_apart(active)
@@ -134,7 +129,7 @@ class Function:
             require_function(plan.operator, self.f)
             annotate(plan, error, self.carried)
             raise
-        return self.taken_apart(result)
+        return self.received(result)
 
     def _told(self, active: Sequence[Any]) -> Any:
         """Record for f which of its arguments are 0-d arrays, which are Python numbers, and what was in a Constant."""
@@ -154,8 +149,7 @@ class Function:
                 both[n] = -opposite
         return both
 
-    def taken_apart(self, result: Any) -> tuple[Arrays, Aux]:
-        """f's value as outputs and aux."""
+    def received(self, result: Any) -> tuple[Arrays, Aux]:
         library, cls = self.plan.conversions.library, type(result)
         if cls in library.scalars or (HANDLERS.get(cls) is library and self.is_output(result)):
             return (result,), ALONE

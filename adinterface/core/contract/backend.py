@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import pickle
 from abc import ABC
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from types import CodeType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from .auto import AutoBackend, Mode, is_mode
 from .library import Library, Scoping
@@ -51,49 +51,28 @@ class Aux:
         return Aux(tuple([convert(array) for array in self.arrays]), self.form) if self.arrays else self
 
 
-class FlatFunction(Protocol):
+class FlatFunction:
     """The function that an engine differentiates.
 
     Takes one native array for each leaf and returns `(outputs, aux)`: `outputs` is a tuple of native arrays, all real or
     complex floating, whose derivatives are taken; `aux` is an `Aux`, which is returned unchanged.
     """
 
+    __slots__ = ()
+
     #: Leaves that f reaches through an object that holds them (a module's parameters), not through the value passed.
     #: An engine may differentiate with respect to such a leaf in place if it passes that leaf itself.
-    held: frozenset[int]
+    held: frozenset[int] = frozenset()
     #: Only this call refers to the leaves, so an engine may mark them as its own.
-    fresh: bool
+    fresh: bool = False
 
     @property
     def given(self) -> Sequence[Any]:
         """What else f gets that may be in a graph of the engine: arrays of the engine, and opaque objects."""
+        return ()
 
-    @property
-    def alone(self) -> FlatFunction:
-        """The same for a caller that uses only the outputs, perhaps with fewer evaluations of f."""
-
-    @property
-    def elsewhere(self) -> FlatFunction:
-        """The same for other leaves than those of the call, which no object holds."""
-
-    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]: ...
-
-
-class RepeatableFunction(FlatFunction, Protocol):
-    """Further members of the core's flat functions, for engines that evaluate f many times.
-
-    Other flat functions need not have these members: an engine reads each with `getattr(function, name, None)`.
-    """
-
-    @property
-    def of_any_numbers(self) -> FlatFunction:
-        """The same for leaves of other dtypes, such as complex in place of real, without a check of the value."""
-
-    def shipped(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
-        """f itself and its arguments for these leaves, for a worker in another process."""
-
-    def taken_apart(self, result: Any) -> tuple[Arrays, Aux]:
-        """f's value as `(outputs, aux)`."""
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
+        raise NotImplementedError
 
 
 class Pullback(NamedTuple):

@@ -117,41 +117,22 @@ class Draws:
             return evaluate(*args)
 
 
-class Repeated:
+class Repeated(FlatFunction):
     """A flat function of which each evaluation draws the same numbers."""
 
-    fresh = False
-
     def __init__(self, function: FlatFunction, draws: Draws | None = None):
-        self._function: Any = function
+        self._function: FlatFunction = function
         self.draws: Draws = draws or Draws(known_to(function))
         self.held: frozenset[int] = function.held
-        self.given: Sequence[Any] = function.given
 
     @property
-    def alone(self) -> Repeated:
-        return self._of(self._function.alone)
-
-    @property
-    def elsewhere(self) -> Repeated:
-        return self._of(self._function.elsewhere)
-
-    @property
-    def of_any_numbers(self) -> Repeated:
-        return self._of(self._function.of_any_numbers)
+    def given(self) -> Sequence[Any]:
+        return self._function.given
 
     @property
     def shortest(self) -> FlatFunction:
         """The function itself as soon as it is known that it draws nothing."""
         return self._function if self.draws.states == [] else self
-
-    def __getattr__(self, name: str) -> Any:  # the other members of a `RepeatableFunction`, if the function has them
-        if name not in ("shipped", "taken_apart"):
-            raise AttributeError(name)
-        return getattr(self._function, name)
-
-    def _of(self, function: FlatFunction) -> Repeated:
-        return self if function is self._function else Repeated(function, self.draws)
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
         result: tuple[Arrays, Aux] = self.draws(self._function, *leaves)

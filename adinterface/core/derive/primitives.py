@@ -99,28 +99,21 @@ def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: 
     return Linearized(outputs, aux, push)
 
 
-class _Back:
+class _Back(FlatFunction):
     """A pullback as a flat function of cotangents."""
 
-    __slots__ = ("_back", "given")
-
-    held: frozenset[int] = frozenset()
-    fresh = False
+    __slots__ = ("_pulled",)
 
     def __init__(self, pulled: Pullback):
-        self._back = pulled.back
-        #: The map is in the graphs in which the outputs are.
-        self.given: Arrays = pulled.outputs
+        self._pulled = pulled
 
     @property
-    def alone(self) -> FlatFunction:
-        return self
-
-    elsewhere = alone
+    def given(self) -> Arrays:
+        return self._pulled.outputs  # the map is in the graphs in which these are
 
     def __call__(self, *cotangents: Any) -> tuple[Arrays, Aux]:
         with within(TRANSPOSING, True):
-            return self._back(cotangents), Aux()
+            return self._pulled.back(cotangents), Aux()
 
 
 def transposed(backend: Backend, pulled: Pullback) -> Linearized:

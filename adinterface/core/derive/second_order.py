@@ -10,25 +10,22 @@ from ..contract.arrays import cast_like, filled, full_like
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward
 from ..contract.record import count_steps, note_own, note_step
 from . import policy
+from .around import Sampled
 from .basis import Components, inner_products
 from .jacobians import gradient, jacobian
 from .primitives import linearize, pullback, push_stacked, pushforward
 
 
-class DerivedFunction(ABC):
+class DerivedFunction(Sampled, ABC):
     """A derivative of a flat function as a flat function; aux is `(value, *aux)`, or empty without `value`."""
 
-    def __init__(self, inner: Backend, function: FlatFunction, *, value: bool = True):
+    def __init__(self, inner: Backend, function: Sampled, *, value: bool = True):
         self.inner: Backend = inner
-        self.function: FlatFunction = function
+        self.function: Sampled = function
         self.value: bool = value
         self.held: frozenset[int] = function.held
         self.fresh: bool = function.fresh
         function.fresh = False  # the leaves belong to the outer engine
-
-    @property
-    def alone(self) -> Self:
-        return type(self)(self.inner, self.function.alone, value=False)
 
     @property
     def given(self) -> Sequence[Any]:
@@ -36,7 +33,7 @@ class DerivedFunction(ABC):
 
     @property
     def elsewhere(self) -> Self:
-        return type(self)(self.inner, self.function.elsewhere, value=self.value)
+        return type(self)(self.inner, self.function.elsewhere, value=False)
 
     @abstractmethod
     def derived(self, leaves: Arrays) -> tuple[Arrays, Arrays, Aux]:
@@ -67,9 +64,7 @@ def derivative(backend: Backend, function: FlatFunction, leaves: Arrays, *, valu
     return pushforward(backend, function, leaves, (full_like(backend, leaves[0], 1.0),), value=value)
 
 
-def second_derivative(
-    outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
-) -> Pushforward:
+def second_derivative(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True) -> Pushforward:
     """For a function of one real number: outputs are its derivatives, tangents its second derivatives; aux as in the first."""
     if outer is inner:
         before = count_steps()
@@ -80,7 +75,7 @@ def second_derivative(
     return derivative(outer, DerivativeFunction(inner, function, value=value), leaves, value=value)
 
 
-def hessian(outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
+def hessian(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True) -> Jacobian:
     """The Jacobian of the gradient of a scalar function; aux is `(value, *aux)`. Without `value` only the blocks are used."""
     if outer is inner:
         before = count_steps()
@@ -103,7 +98,7 @@ def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linea
 
 
 def hvp(
-    outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, directions: Arrays, *, value: bool = True
+    outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, directions: Arrays, *, value: bool = True
 ) -> Pushforward:
     """The gradients of a scalar function, and its Hessian times directions. Without `value`, the gradients are not used."""
     if outer is inner:
@@ -119,7 +114,7 @@ def hvp(
     return pushforward(outer, once, leaves, directions, value=value)
 
 
-def hessian_diagonal(outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays) -> Arrays:
+def hessian_diagonal(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays) -> Arrays:
     """The diagonal of the Hessian of a scalar function; holds at most one chunk of rows in memory."""
     if outer is inner:
         before = count_steps()

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.contract.backend import Aux, Backend, gives
+from ...core.contract.backend import Aux, Backend, FlatFunction, gives
 from ...core.contract.errors import BackendError
 from ...core.contract.library import NUMPY, Library
 from .compositions import COMPOSITIONS, EighResult, QRResult, SlogdetResult, SVDResult
@@ -373,23 +373,13 @@ class _Part:
         return self._namespace._function(f"{self._name}.{name}")
 
 
-class _Flat:
+class _Flat(FlatFunction):
     """A flat function as the contract has it."""
 
-    held: frozenset[int] = frozenset()
     fresh = True
-    given = ()
 
     def __init__(self, function: Callable[..., Any]):
         self._function = function
-
-    @property
-    def alone(self) -> _Flat:
-        return self
-
-    @property
-    def elsewhere(self) -> _Flat:
-        return self
 
     def __call__(self, *leaves: Any) -> Any:
         return self._function(*leaves)

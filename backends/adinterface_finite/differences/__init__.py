@@ -3,9 +3,9 @@
 >>> import numpy as np
 >>> from adinterface_finite.differences import differentiate
 >>> found = differentiate(np.sin, np.array([0.5, 1.0]))
->>> abs(found.values[0] - [np.cos(0.5), 0.0]).max() < 1e-12  # one row for each number in the arguments
+>>> bool(abs(found.values[0] - [np.cos(0.5), 0.0]).max() < 1e-12)  # one row for each number in the arguments
 True
->>> found.errors.max() < 1e-12
+>>> bool(found.errors.max() < 1e-12)
 True
 
 Each module builds on those before it:

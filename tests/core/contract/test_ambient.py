@@ -53,10 +53,10 @@ def test_ambient_state_stands_in_few_files():
     expected = {
         "adinterface/core/contract/ambient.py": 1,
         "adinterface/core/contract/decisions.py": 1,
-        "adinterface/core/contract/fixed_values.py": 1,
         "adinterface/core/contract/record.py": 1,
         "adinterface/core/contract/rules.py": 1,
-        "adinterface/core/contract/workers.py": 1,
+        "adinterface/core/derive/fixed_values.py": 1,
+        "adinterface/core/derive/workers.py": 1,
         "adinterface/numpy_code/refusals.py": 1,
         "adinterface/rules/namespace.py": 1,
         "backends/adinterface_finite/differences/levels.py": 1,

@@ -6,7 +6,7 @@ import pytest
 from adinterface import AutoBackend
 from adinterface.core import derive
 from adinterface.core.contract import Backend
-from adinterface.core.contract.backend import Aux, Linearized, Pullback, Pushforward
+from adinterface.core.contract.backend import Aux, FlatFunction, Linearized, Pullback, Pushforward
 from adinterface.core.contract.library import NUMPY
 
 
@@ -50,17 +50,7 @@ class MappedReverse(Reverse):
         return self.pullback(function, leaves)
 
 
-class Doubled:
-    held = frozenset()
-    fresh = False
-    given = ()
-
-    @property
-    def alone(self):
-        return self
-
-    elsewhere = alone
-
+class Doubled(FlatFunction):
     def __call__(self, x, y):
         return (2 * x, np.ones(2, "float32")), Aux()
 

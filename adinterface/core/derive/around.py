@@ -1,0 +1,104 @@
+"""Evaluations of a flat function around a point, for an engine that takes derivatives from values of f."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from ..contract.backend import Arrays, Aux, Backend, FlatFunction
+from ..contract.repetition import Draws, Repeated, copies, known_to
+from .fixed_values import Hold, Scope
+from .workers import OUTSIDE, Outside, Task, run_all
+
+
+class Sampled(FlatFunction):
+    """A flat function that can be evaluated at other points than that of the call."""
+
+    __slots__ = ("fresh", "held")
+
+    @property
+    def elsewhere(self) -> Sampled:
+        """The same for other leaves, which no object holds, if only the outputs are used."""
+        raise NotImplementedError
+
+    @property
+    def unchecked(self) -> FlatFunction | None:
+        """The same for leaves of other dtypes, such as complex in place of real, without a check of the value."""
+        return None
+
+    def task(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+        """A function and its arguments for a worker in another process; `received` makes outputs and aux of its value."""
+        return self, leaves, {}
+
+    def received(self, result: Any) -> tuple[Arrays, Aux]:
+        """A value as outputs and aux."""
+        outputs_and_aux: tuple[Arrays, Aux] = result
+        return outputs_and_aux
+
+    def around(self, backend: Backend, leaves: Arrays, aside: Scope = nullcontext) -> Around:
+        """Evaluations around these leaves. aside: enters a context for an evaluation that no other one may notice."""
+        return Around(self, backend, leaves, aside)
+
+
+class Around:
+    """Evaluations in which ignored values and random numbers are those at the point."""
+
+    def __init__(self, function: Sampled, backend: Backend, leaves: Arrays, aside: Scope):
+        self._backend, self._leaves, self._source = backend, leaves, function.elsewhere
+        self._draws = draws = Draws(known_to(function), all_generators=False)
+        self._here, self._elsewhere = Repeated(function, draws), Repeated(self._source, draws)
+        self._hold = Hold(self._elsewhere, leaves, aside)
+
+    def copies(self) -> Arrays:
+        """The leaves for an f that may write into them."""
+        return copies(self._backend, self._leaves)
+
+    def at_the_point(self) -> tuple[Arrays, Aux]:
+        """f at the point: the evaluation whose value and side effects count."""
+        found: tuple[Arrays, Aux] = self._hold(self._here, *copies(self._backend, self._leaves, self._here.held))
+        return found
+
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
+        """f elsewhere. Its aux has no numbers."""
+        found: tuple[Arrays, Aux] = self._hold(self._elsewhere, *leaves)
+        return found
+
+    def unchecked(self, *leaves: Any) -> tuple[Arrays, Aux] | None:
+        """f at leaves of other dtypes; None if it cannot be evaluated there."""
+        function = self._source.unchecked
+        return None if function is None else self._hold(Repeated(function, self._draws), *leaves)
+
+    def many(
+        self, points: Iterable[Sequence[Any]], take: Callable[[Arrays, Aux], Any], outside: Callable[[Exception], Any]
+    ) -> list[Any]:
+        """f at these points, one after another: what `take` makes of its value, or `outside` of an error outside its domain."""
+        found, hold, function = [], self._hold, self._elsewhere.shortest
+        with hold.steadily():  # once: to enter it for each point takes longer than many an f
+            for leaves in points:
+                hold.place = 0
+                try:
+                    result = function(*leaves)
+                except OUTSIDE as error:
+                    found.append(outside(error))
+                    continue
+                if function is self._elsewhere:
+                    function = function.shortest
+                found.append(take(*result))
+        return found
+
+    def on_workers(
+        self, executor: Any, points: Iterable[Sequence[Any]], run: Callable[..., tuple[Any, ...]]
+    ) -> Iterator[tuple[Any, ...] | Outside]:
+        """f at these points, on the workers of an executor, which call `run(f, args, kwargs)`.
+
+        It returns a tuple that begins with a value of f. Yields this tuple, with outputs and aux in place of the value.
+        """
+        if self._hold.record is not None or self._draws.states:  # workers do not have the values at the point
+            yield from run_all(map, [Task(run, (self, leaves, {})) for leaves in points])
+            return
+        for found in run_all(executor, [Task(run, self._source.task(leaves)) for leaves in points]):
+            yield found if type(found) is Outside else (self._source.received(found[0]), *found[1:])
+
+
+__all__ = ["Around", "Sampled"]

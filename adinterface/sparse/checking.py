@@ -50,7 +50,7 @@ def verify(
         expected = _again(operation, call, partial(_by_engine, operation, vector, transposed))
     if expected is None:
         return False
-    scales = scales_of(backend, call.native) if beside else None
+    scales = scales_of(backend.errors, call.native) if beside else None
     if scales is not None:
         vector = vector * np.concatenate([np.ravel(scale) for scale in scales])
     result, size = _by_matrices(entries, layout, vector, transposed)
@@ -142,7 +142,7 @@ def _coarsest(call: Call) -> float:
 def _measured(operation: Derivative, call: Call) -> float:
     """The relative error of an engine that measures; 0 of one that differentiates."""
     engines = operation.outermost, call.plan.backend
-    return max([relative_error(backend, operation.orders, _coarsest(call)) for backend in engines])
+    return max([relative_error(backend.errors, operation.orders, _coarsest(call)) for backend in engines])
 
 
 def _noise(operation: Derivative, call: Call, function: Function, leaves: Arrays) -> float:

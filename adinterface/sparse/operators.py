@@ -156,7 +156,7 @@ class SparseOperation(Operation):
         """The results, and, if a check is due and possible, the engine's product with a direction, of the same evaluation."""
         backend, product = self.outermost, []
         assert self.coloured is not None
-        colouring, scales, direction = self.coloured.colouring, scales_of(backend, leaves), None
+        colouring, scales, direction = self.coloured.colouring, scales_of(backend.errors, leaves), None
         if self.unchecked and not any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
             direction = self.direction(transposed=colouring.by == "rows")
         outputs, aux, coloured, singles = self.compress(
@@ -242,7 +242,7 @@ class SparseOperation(Operation):
             make = self._native if self._has_own_format() else self._gathered
             return [[make(k, n, coloured[k][n]) for n in range(len(row))] for k, row in enumerate(layout.blocks)]
         numbers = [[_numbers(self.name, backend, stack) for stack in stacks] for stacks in (coloured, singles)]
-        scales = scales_of(backend, call.native)
+        scales = scales_of(backend.errors, call.native)
         weights = None if scales is None else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
         result = []
         for k, row in enumerate(layout.blocks):

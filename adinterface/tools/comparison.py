@@ -178,4 +178,4 @@ def takes_differences(backend: AutoBackend) -> bool:
 
 def known_error(backend: AutoBackend, order: int, eps: float) -> float:
     """How exact a backend says that its derivatives are, relative to the largest number; 0 if they are as exact as f."""
-    return max([relative_error(find(each), order, eps) for each in engines_of(backend)])
+    return max([relative_error(find(each).errors, order, eps) for each in engines_of(backend)])

@@ -15,14 +15,12 @@ import pickle
 from abc import ABC
 from collections.abc import Callable, Iterator, Sequence, Set
 from types import CodeType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from .auto import AutoBackend, Mode, is_mode
+from .inexact import Errors
 from .library import Library, Scoping
 from .nodes import NodeType
-
-if TYPE_CHECKING:
-    from .inexact import Errors
 
 Arrays = tuple[Any, ...]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
-from .backend import Arrays, Backend
-
 
 class Errors(ABC):
     """The errors of an engine's derivatives.
@@ -23,7 +21,7 @@ class Errors(ABC):
         """
 
     @abstractmethod
-    def scales(self, leaves: Arrays) -> tuple[Any, ...]:
+    def scales(self, leaves: tuple[Any, ...]) -> tuple[Any, ...]:
         """For each leaf a NumPy array of its shape: the factors for the tangents of a compressed derivative.
 
         The engine takes one step along a tangent for all numbers in it. With the factors, each number moves as far as it would
@@ -53,11 +51,11 @@ class Accuracy(NamedTuple):
         return max([leaf.relative for leaf in self.leaves], default=0.0)
 
 
-def relative_error(backend: Backend, order: int, epsilon: float) -> float:
-    """The relative error of an engine's derivatives; 0 if they are as exact as f's value."""
-    return 0.0 if backend.errors is None else backend.errors.relative(order, epsilon)
+def relative_error(errors: Errors | None, order: int, epsilon: float) -> float:
+    """The relative error of derivatives; 0 if they are as exact as f's value."""
+    return 0.0 if errors is None else errors.relative(order, epsilon)
 
 
-def scales_of(backend: Backend, leaves: Arrays) -> tuple[Any, ...] | None:
+def scales_of(errors: Errors | None, leaves: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """The factors for tangents; None where the length of a tangent does not matter."""
-    return None if backend.errors is None else backend.errors.scales(leaves)
+    return None if errors is None else errors.scales(leaves)

@@ -36,7 +36,7 @@ from .names import (
     spelled,
     takes_axes,
 )  # fmt: skip
-from .refusals import NO_NUMBER, expression, here, instead_of_leaving, into_plain, note_unknown, where_deep_helps
+from .refusals import NO_NUMBER, expression, here, in_deep_code, instead_of_leaving, into_plain, note_unknown, where_deep_helps
 from .storage import (
     PYTHON,
     Applied,
@@ -207,18 +207,37 @@ class NumpyArray(Storage):
 
     # properties of an array
 
+    def _class(self) -> type:
+        """The class; to code that runs as a copy, that of NumPy's array or number. `match` and isinstance of C code read it."""
+        names: Any = sys._getframe(1).f_globals
+        cls: type = names.class_of(self) if getattr(names, "deep", False) else type(self)
+        return cls
+
+    __class__ = property(_class, object.__dict__["__class__"].__set__)  # type: ignore[assignment]
+
     @property
     def shape(self) -> tuple[int, ...]:
+        if self._origin is PYTHON:
+            self._no_attribute("shape")
         shape: tuple[int, ...] = self._array.shape
         return tuple(shape)
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        if self._origin is PYTHON:
+            self._no_attribute("dtype")
         dtype: np.dtype[Any] = np.dtype(self._engine.library.dtype(self._array))
         return dtype
 
+    def _no_attribute(self, name: str) -> None:
+        """Raise AttributeError if code that runs as a copy looks for an attribute of arrays in a Python number."""
+        if getattr(sys._getframe(2).f_globals, "deep", False):
+            raise _no_such(self, name)
+
     @property
     def size(self) -> int:
+        if self._origin is PYTHON:
+            self._no_attribute("size")
         size = 1
         for length in self._array.shape:
             size *= length
@@ -485,10 +504,12 @@ class NumpyArray(Storage):
                 f"numpy_function: the method {name} writes to its array, and engines cannot differentiate that. "
                 f"Write {WRITING[name]}."
             )
-        if name.startswith("__") or not hasattr(np.ndarray, name):
-            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        if name.startswith("__") or not hasattr(pretended(self)(0), name):
+            raise _no_such(self, name)
+        if name == "is_integer":
+            return lambda: bool(np.isfinite(self) & (self == np.floor(self)))
         if name == "device":
-            if type(sys._getframe(1).f_globals) is not dict:
+            if in_deep_code():
                 return "cpu"  # as NumPy's, to code in which NumPy's names mean ours
             raise NumpyCodeError(
                 "numpy_function: x.device asks where an array lies, and the engine's may lie anywhere. Leave device=... out: a "
@@ -497,6 +518,21 @@ class NumpyArray(Storage):
         raise NumpyCodeError(
             f"numpy_function: x.{name} needs NumPy memory, which an array of {self._engine.library.name} does not have."
         )
+
+
+def pretended(x: NumpyArray) -> type:
+    """The class that a plain NumPy array or number would have here."""
+    if type(x) is not NumpyArray or not is_number(x):
+        return np.ndarray
+    kind = x.dtype.kind if x._origin is PYTHON else ""
+    number_class: type = float if kind == "f" else complex if kind == "c" else x.dtype.type
+    return number_class
+
+
+def _no_such(x: NumpyArray, name: str) -> AttributeError:
+    cls = pretended(x)
+    module = "" if cls.__module__ == "builtins" else cls.__module__ + "."
+    return AttributeError(f"'{module}{cls.__name__}' object has no attribute {name!r}")
 
 
 def numbers_unknown(x: Any, engine: Engine) -> bool:

@@ -97,7 +97,7 @@ _FOLLOWED = r"(np|numpy)\.(asarray|array|asanyarray|float64|float32|full|arange|
 
 def where_deep_helps(found: str) -> str:
     """The note for a refusal that numpy_function(f, deep=True) may avoid: Python code needed a plain array."""
-    if _in_deep_code():
+    if in_deep_code():
         return ""
     if (left := _left_by_deep(sys._getframe(1))) is not None:
         return left
@@ -118,7 +118,7 @@ def _left_by_deep(frame: FrameType | None) -> str | None:
     return f" deep=True does not reach {name}, which runs as it is. Write what it does as a plain function."
 
 
-def _in_deep_code() -> bool:
+def in_deep_code() -> bool:
     """Whether it is the copy of a function that led here."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _package_of(frame) in _NOT_THE_USERS:
@@ -178,7 +178,7 @@ def into_unknown_elements() -> str:
 
 
 def into_plain(function: str) -> str:
-    deep = "" if _in_deep_code() else " numpy_function(f, deep=True) follows what the code that f calls makes, too."
+    deep = "" if in_deep_code() else " numpy_function(f, deep=True) follows what the code that f calls makes, too."
     return (
         f"numpy_function: {function} would write its result into a plain NumPy array (out=, or an operator such as +=), which "
         f"would drop its gradient: f itself has not made that array. Write a = np.array(a) in f first, and pass that to code "

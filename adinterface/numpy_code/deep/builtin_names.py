@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..array import NumpyArray
+from ..array import NumpyArray, pretended
 from ..python_numbers import is_python_number, python_number
 from .classes import real_of as real_class
 from .globals import Globals, Of
 from .plain import unknown
-from .standing import is_instance, is_subclass, pretended, standing
+from .standing import is_instance, is_subclass, standing
 
 
 def _number(real: type, dtype: type) -> Callable[..., Any]:
@@ -63,6 +63,10 @@ def _extreme(real: Callable[..., Any], beyond: str) -> Callable[..., Any]:
     return call
 
 
+def has_attribute(x: Any, name: str) -> bool:
+    return hasattr(pretended(x)(0) if isinstance(x, NumpyArray) else x, name)
+
+
 def builtin_names(of: Of) -> dict[str, Any]:
     """The built-in names, some of them replaced."""
 
@@ -70,6 +74,14 @@ def builtin_names(of: Of) -> dict[str, Any]:
         if len(args) == 1 and not kwargs:
             return of(pretended(args[0]) if isinstance(args[0], NumpyArray) else type(args[0]))
         return type(*args, **kwargs)
+
+    def get_attribute(x: Any, name: str, *default: Any) -> Any:
+        if isinstance(x, NumpyArray):
+            if name == "__class__":
+                return get_type(x)
+            if not has_attribute(x, name):
+                return getattr(pretended(x)(0), name, *default)
+        return getattr(x, name, *default)
 
     def import_(name: str, *args: Any, **kwargs: Any) -> Any:
         return of(__import__(name, *map(_original, args), **{key: _original(value) for key, value in kwargs.items()}))
@@ -80,6 +92,8 @@ def builtin_names(of: Of) -> dict[str, Any]:
         "complex": COMPLEX,
         "isinstance": is_instance,
         "issubclass": is_subclass,
+        "getattr": get_attribute,
+        "hasattr": has_attribute,
         "type": standing(type, get_type),
         "max": _extreme(max, "__gt__"),
         "min": _extreme(min, "__lt__"),

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ...core.contract.errors import NumpyCodeError
+from ..array import pretended
+from .bytecode import is_type_of_dtype
+from .standing import Standing, real_of
 
 Of = Callable[[Any], Any]
+
+
+def _real_for_dtypes(value: Any, frame: types.FrameType) -> Any:
+    """The original of a replaced class of numbers where it is compared with x.dtype.type, which `is` the original."""
+    return real_of(value) if type(value) is Standing and is_type_of_dtype(frame.f_code, frame.f_lasti) else value
 
 
 class Globals(dict[str, Any]):
@@ -43,6 +52,10 @@ class Globals(dict[str, Any]):
 
         return compared(frame, x, other)
 
+    def class_of(self, x: Any) -> Any:
+        """The class of NumPy's array or number, as code in these names has it."""
+        return self._of(pretended(x))
+
     def __init__(self, original: dict[str, Any], of: Of, builtins: dict[str, Any]):
         super().__init__(__builtins__=builtins)
         self.original = original
@@ -54,7 +67,7 @@ class Globals(dict[str, Any]):
             value = self.original[name]
         except KeyError:
             return self._builtins[name]
-        return self._of(value)
+        return _real_for_dtypes(self._of(value), sys._getframe(1))
 
     def settle(self, leaving: Of) -> Iterator[NumpyCodeError]:
         """At the end of a call, give the module what copies have assigned to its names, or the reason why not."""
@@ -97,11 +110,9 @@ class ModuleView(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         original = self.__dict__["_original"]
         scope = self.__dict__["_scopes"].get(id(vars(original)))
-        return (
-            scope[name]
-            if scope is not None and dict.__contains__(scope, name)
-            else self.__dict__["_of"](getattr(original, name))
-        )
+        if scope is not None and dict.__contains__(scope, name):
+            return scope[name]
+        return _real_for_dtypes(self.__dict__["_of"](getattr(original, name)), sys._getframe(1))
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self.__dict__["_original"], name, value)

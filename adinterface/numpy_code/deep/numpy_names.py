@@ -13,7 +13,7 @@ import numpy as np
 from ...core.contract.decisions import active
 from ...core.contract.errors import NumpyCodeError
 from .. import array_makers
-from ..array import NumpyArray, decided, of_no_axes
+from ..array import NumpyArray, decided, of_no_axes, pretended
 from ..made_array import made
 from ..refusals import note_unknown
 from ..storage import source_of
@@ -23,7 +23,7 @@ from . import branches
 from .globals import Of
 from .math_names import inverse_of_real
 from .plain import assembled, first_wrapped, is_followed, known_numbers, plain, settled_number, unknown
-from .standing import pretended, real_of, standing
+from .standing import real_of, standing
 
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None) -> Any:

@@ -134,7 +134,10 @@ def root(real: Function, of: Of) -> Function:
             raise ZeroDivisionError(f"numpy_function: {real.__name__} found a root at which f has no slope: {at}")
         for _ in range(4):
             at = at - f(at, *extra) / slope
-        return at if rest is None else (at, *rest)
+        if rest is None:
+            return at
+        rest[0].root = at
+        return (at, *rest)
 
     return call
 

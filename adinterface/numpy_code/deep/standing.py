@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..array import NumpyArray
-from ..storage import PYTHON, is_number
+from ..array import NumpyArray, pretended
 from .classes import real_of as own_class
 
 
@@ -49,15 +46,6 @@ def _meta_of(real: type) -> type:
 def real_of(value: Any) -> Any:
     """The original of a replaced class; anything else unchanged."""
     return vars(value).get("_real", value) if isinstance(type(value), type) and issubclass(type(value), Standing) else value
-
-
-def pretended(x: NumpyArray) -> type:
-    """The class that a plain NumPy array or number would have here."""
-    if type(x) is not NumpyArray or not is_number(x):
-        return np.ndarray
-    kind = x.dtype.kind if x._origin is PYTHON else ""
-    number_class: type = float if kind == "f" else complex if kind == "c" else x.dtype.type
-    return number_class
 
 
 def is_instance(x: Any, classes: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -36,7 +37,17 @@ from .names import (
     spelled,
     takes_axes,
 )  # fmt: skip
-from .refusals import NO_NUMBER, expression, here, in_deep_code, instead_of_leaving, into_plain, note_unknown, where_deep_helps
+from .refusals import (
+    NO_NUMBER,
+    expression,
+    here,
+    in_deep_code,
+    instead_of_leaving,
+    into_plain,
+    is_formatting,
+    note_unknown,
+    where_deep_helps,
+)  # fmt: skip
 from .storage import (
     PYTHON,
     Applied,
@@ -62,6 +73,7 @@ _BASIC = frozenset({int, slice, type(None)})
 PRODUCTS: list[Callable[..., Any]] = []
 #: How operators, `item` and `tolist` make Python numbers in code that runs as a copy; set by the module for these.
 OF_PYTHON: dict[str, Callable[..., Any]] = {}
+_UNKNOWN = itertools.count()
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 
@@ -339,14 +351,19 @@ class NumpyArray(Storage):
     def __contains__(self, value: Any) -> bool:
         return bool(np.any(self == value))
 
+    # Text, which has no derivative: that of the numbers. Unknown numbers must not have the same text: it may be a key.
+
     def __repr__(self) -> str:
-        return f"NumpyArray({self._array!r})"
+        if in_deep_code():
+            return repr(in_text(self))
+        numbers = known_numbers(self)
+        return f"NumpyArray({self._array!r}, unknown {next(_UNKNOWN)})" if numbers is None else f"NumpyArray({numbers[()]!r})"
+
+    def __str__(self) -> str:
+        return str(in_text(self))
 
     def __format__(self, spec: str) -> str:
-        value = self._engine.library.value_under_trace(self._array) if self._traced() else self.__array__()
-        return repr(self) if value is None else format(value[()], spec)
-
-    __str__ = __repr__
+        return format(in_text(self), spec)
 
     def __copy__(self) -> NumpyArray:
         return NumpyArray(self._array, self._engine)
@@ -429,6 +446,8 @@ class NumpyArray(Storage):
         return self._array if value is None else value
 
     def __float__(self) -> float:
+        if is_formatting(sys._getframe(1)):
+            return float(settled_number(self))
         self._refuse_if_traced("makes a Python number of it", NO_NUMBER)
         return float(self._array)
 
@@ -527,6 +546,47 @@ def pretended(x: NumpyArray) -> type:
     kind = x.dtype.kind if x._origin is PYTHON else ""
     number_class: type = float if kind == "f" else complex if kind == "c" else x.dtype.type
     return number_class
+
+
+def settled_number(x: Any) -> Any:
+    """The numbers of an array of an engine's, without what follows them. Raises NumpyCodeError where they are not known yet."""
+    if type(x) is tuple:
+        return tuple(map(settled_number, x))
+    if not isinstance(x, NumpyArray):
+        return x
+    if type(x) is not NumpyArray:  # that f has made
+        return x._array.copy()
+    decisions = active()
+    numbers = known_numbers(x) if decisions is None else decisions.numbers(x._array, x._engine.library)
+    if numbers is None:
+        error = NumpyCodeError(
+            f"numpy_function: {expression() or 'this'} goes on by the numbers of what is differentiated, which a compiled "
+            f"call does not know yet. Call it without preparing it."
+        )
+        note_unknown(error)
+        raise error
+    return numbers if numbers.ndim else numbers[()]
+
+
+def known_numbers(x: Any, *, uncompiled: bool = False) -> np.ndarray[Any, Any] | None:
+    """The numbers of an engine's array; None while they are unknown.
+
+    uncompiled: whether the result cannot be compiled anyway, so that an uncompiled run may read any number.
+    """
+    library = x._engine.library
+    decisions = active()
+    if decisions is not None and x.dtype.kind in "iub":
+        return decisions.numbers(x._array, library)
+    if decisions is not None and not (uncompiled and decisions.recording):
+        return None  # others rarely come again
+    numbers = library.value_under_trace(x._array) if x._traced() else x._array
+    return None if numbers is None else np.array(library.to_numpy(numbers) if isinstance(numbers, library.types) else numbers)
+
+
+def in_text(x: NumpyArray) -> Any:
+    """The plain array or number of which NumPy or Python would write the text. Raises NumpyCodeError where it is unknown."""
+    numbers = settled_number(x)
+    return numbers.item() if x._origin is PYTHON else numbers if is_number(x) else np.asarray(numbers)
 
 
 def _no_such(x: NumpyArray, name: str) -> AttributeError:

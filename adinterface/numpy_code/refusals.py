@@ -232,6 +232,15 @@ def _expression_at(frame: FrameType, instruction: int) -> str:
     return source + (" = ..." if source and writes else "")
 
 
+def is_formatting(frame: FrameType) -> bool:
+    """Whether it is `text % x` or `text %= x`, which asks for float(x)."""
+    code = frame.f_code.co_code[frame.f_lasti : frame.f_lasti + 2]
+    return dis.opname[code[0]] == "BINARY_OP" and code[1] in _REMAINDERS
+
+
+_REMAINDERS = {part.arg for sign in ("%", "%=") for part in dis.Bytecode(f"a {sign} b") if part.opname == "BINARY_OP"}
+
+
 def source_at(code: CodeType, instruction: int, file: str, names: dict[str, Any] | None = None) -> str:
     """The source of an instruction; empty if it is not known, or has several lines."""
     line, end_line, column, end_column = list(code.co_positions())[instruction // 2]

@@ -1,8 +1,9 @@
 """numpy_function(f, deep=True): what plain Python asks of numbers, keeps of them, and writes as text."""
 
+import functools
+import json
 import math
 
-import jax
 import numpy as np
 import pytest
 import scipy.optimize
@@ -58,7 +59,11 @@ def questions(x):
     answers += [_case(value) == n for value in values for n in range(1, 5)]
     answers += [_has_shape(value) for value in values]
     answers += [x.__class__ is np.ndarray, number.__class__ is np.float64, of_python.__class__ is float, type(x) is x.__class__]
-    answers += [{np.ndarray: True}.get(x.__class__, False), issubclass(x.__class__, np.ndarray), x.__class__.__name__ == "ndarray"]
+    answers += [
+        {np.ndarray: True}.get(x.__class__, False),
+        issubclass(x.__class__, np.ndarray),
+        x.__class__.__name__ == "ndarray",
+    ]
     dtype = x.dtype
     answers += [x.dtype.type is np.float64, dtype.type is not np.float32, np.float64 is np.dtype(float).type]
     answers += [type(number) is np.float64, dtype.type in (np.float32, np.float64), number.is_integer()]
@@ -103,3 +108,168 @@ def test_the_root_in_a_record_has_its_derivative(root, backend):
     cube_root = X[0] ** (1 / 3)
     for call in (lambda x: gradient(f, backend, x), prepare(gradient, f, backend, X)):
         np.testing.assert_allclose(call(X)[0], [X[1] * cube_root / X[0] / 3, cube_root, 0.0], rtol=1e-7, atol=1e-12)
+
+
+# What is looked up anew -----------------------------------------------------------------------------------------------
+
+
+def _counting(function):
+    @functools.wraps(function)
+    def call(x):
+        call.calls += 1
+        return function(x)
+
+    call.calls = 0
+    return call
+
+
+@each_engine
+def test_attributes_of_a_function_are_those_of_the_function(backend):
+    @_counting
+    def model(x):
+        model.seen += 1
+        return np.sum(np.asarray(x) ** 2) * model.scale
+
+    model.scale, model.seen = 1.0, 0
+    f = deep(lambda x: model(x))
+    np.testing.assert_allclose(gradient(f, backend, X)[0], 2 * X)
+    model.scale = 5.0
+    np.testing.assert_allclose(gradient(f, backend, X)[0], 10 * X)
+    np.testing.assert_allclose(gradient(deep(lambda x: model(x)), backend, X)[0], 10 * X)
+    assert (model.seen, model.calls) == (3, 3)
+
+
+class Power:
+    power = 1
+
+    def value(self, x):
+        return np.sum(np.asarray(x) ** self.power)
+
+    @property
+    def factor(self):
+        return 1.0
+
+    def __call__(self, x):
+        return self.value(x) * self.factor
+
+
+class Doubled(Power):
+    def value(self, x):
+        return 2 * super().value(x)
+
+
+@each_engine
+def test_methods_that_are_replaced(backend, monkeypatch):
+    model = Doubled()
+
+    def found():
+        return gradient(deep(lambda x: model(x)), backend, X)[0]
+
+    np.testing.assert_allclose(found(), 2 * np.ones(3))
+    monkeypatch.setattr(Power, "power", 2)
+    np.testing.assert_allclose(found(), 4 * X)
+    monkeypatch.setattr(Power, "value", lambda self, x: np.sum(np.asarray(x) ** 3))
+    np.testing.assert_allclose(found(), 6 * X**2)
+    monkeypatch.setattr(Power, "factor", property(lambda self: 0.5))
+    np.testing.assert_allclose(found(), 3 * X**2)
+    monkeypatch.setattr(Doubled, "__call__", lambda self, x: np.sum(np.asarray(x)) * 7, raising=False)
+    np.testing.assert_allclose(found(), 7 * np.ones(3))
+    monkeypatch.delattr(Doubled, "__call__")
+    monkeypatch.setattr(model, "value", lambda x: np.asarray(x)[0], raising=False)
+    np.testing.assert_allclose(found(), [0.5, 0, 0])
+    monkeypatch.undo()
+    np.testing.assert_allclose(found(), 2 * np.ones(3))
+
+
+def test_a_method_that_f_replaces(monkeypatch):
+    monkeypatch.setattr(Power, "power", 2)
+
+    def f(x):
+        before = Doubled().value(x)
+        Power.value = lambda self, x: np.sum(np.asarray(x) ** 3)
+        return before + Doubled().value(x)
+
+    monkeypatch.setattr(Power, "value", Power.value)  # so that it is put back
+    np.testing.assert_allclose(gradient(deep(f), AutoTorch(), X)[0], 4 * X + 6 * X**2)
+
+
+# Text -----------------------------------------------------------------------------------------------------------------
+
+
+TEXTS = {
+    "str": str,
+    "repr": repr,
+    "f-string": lambda v: f"{v} {v:.9f} {v!r}",
+    "format": lambda v: format(v, ".9e") + "{:.9g} {}".format(v, v),  # noqa: UP032
+    "percent": lambda v: "%.9f" % v + " %s" % v,  # noqa: UP031
+    "percent of several": lambda v: "%.9f %r %d" % (v, float(v), v),  # noqa: UP031
+    "in a list": lambda v: str([v, np.asarray(v), 1]),
+    "json": lambda v: json.dumps({"a": [float(v), 1]}, indent=1),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_text_is_that_of_plain_numpy(text, backend):
+    found = []
+
+    def f(x):
+        found.append([text(v) for v in (x[0], x[1] * 1.23456789012, np.sum(x))])
+        return x[0]
+
+    f(X)
+    gradient(deep(f), backend, X)
+    assert found[0] == found[1]
+
+
+@each_engine
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_text_as_a_key(text, backend):
+    def f(x):
+        memo = {}
+
+        def cube(v):
+            key = text(v)
+            if key not in memo:
+                memo[key] = v**3
+            return memo[key]
+
+        return cube(x[0]) + cube(x[1]) + cube(x[2])
+
+    fast = prepare(gradient, deep(f), backend, X)
+    for x in (X, X + 1e-5, X[::-1].copy(), X):
+        np.testing.assert_allclose(gradient(deep(f), backend, x)[0], 3 * x**2, rtol=1e-12)
+        np.testing.assert_allclose(fast(x)[0], 3 * x**2, rtol=1e-12)
+
+
+def test_a_number_read_back_from_text_is_a_constant():
+    np.testing.assert_allclose(gradient(deep(lambda x: float(f"{x[0]:.17g}") * x[1]), AutoTorch(), X)[0], [0, X[0], 0])
+
+
+def test_text_of_an_unknown_number():
+    """Without deep there is no run that records the numbers; the text that debuggers show is another one each time."""
+    texts = []
+
+    def f(x):
+        texts.append(repr(x[0]))
+        texts.append(repr(x[0]))
+        return x[0] if len(texts) < 4 else x[0] * len(str(x[1]))
+
+    prepare(gradient, numpy_function(f), AutoJax(), X)(X)
+    assert texts[0] != texts[1]
+    with pytest.raises(
+        NumpyCodeError, match=r"^numpy_function: str\(x\[1\]\) goes on by the numbers of what is differentiated"
+    ):
+        prepare(gradient, numpy_function(f), AutoJax(), X)(X)
+
+
+def test_print_shows_unknown_numbers(capsys):
+    def f(x):
+        print("x is", x[0])
+        return x[0] ** 2
+
+    assert gradient(deep(f), AutoTorch(), X)[0][0] == 2 * X[0]
+    assert capsys.readouterr().out == "x is 1.4\n"
+    fast = prepare(gradient, deep(f), AutoJax(), X)
+    assert fast(X)[0][0] == fast(X)[0][0] == 2 * X[0]
+    assert "Tracer" in capsys.readouterr().out

@@ -95,6 +95,7 @@ def builtin_names(of: Of) -> dict[str, Any]:
         "getattr": get_attribute,
         "hasattr": has_attribute,
         "type": standing(type, get_type),
+        "print": lambda *args, **kwargs: print(*[x._array if unknown(x) else x for x in args], **kwargs),
         "max": _extreme(max, "__gt__"),
         "min": _extreme(min, "__lt__"),
         "__import__": import_,

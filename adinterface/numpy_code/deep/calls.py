@@ -20,6 +20,7 @@ def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
     def call(*args: Any, **keywords: Any) -> Any:
         outermost = not here.running
         try:
+            COPIES.renew()
             with telling_unknown():
                 return _leaving(of(f)(*map(of, args), **{name: of(value) for name, value in keywords.items()}))
         except Exception as error:

@@ -10,7 +10,7 @@ import functools
 import inspect
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic
 
 from .reach import reached
@@ -81,6 +81,7 @@ class Reached(type):
     def __setattr__(cls, name: str, value: Any) -> None:
         if "_reached" in vars(cls) and not name.startswith("_abc_") and name != "__abstractmethods__":
             setattr(vars(cls)["_reached"], name, value)
+            vars(cls)["_renew"]()
         else:
             super().__setattr__(name, value)
 
@@ -120,14 +121,16 @@ def can_stand_for(cls: type) -> bool:
 _USUAL = _LEFT | {"__new__", "__bool__", "__copy__", "__deepcopy__", "__init__", "__set__", "__slots__"}
 
 
-def class_for(cls: type, of: Callable[[Any], Any]) -> Any:
+def class_for(cls: type, of: Callable[[Any], Any], renew: Callable[[], None]) -> Any:
     """A subclass that replaces a class, without copies of methods yet.
 
-    of: the replacement of a value. None if there can be no such subclass.
+    of: the replacement of a value. renew: called when copied code has written to the class. None if there can be no such
+    subclass.
     """
     body: dict[str, Any] = {
         "_reached": cls,
         "_replacement": of,
+        "_renew": renew,
         "_standing": {base: standing for base in cls.__mro__[1:] if isinstance(standing := of(base), Reached)},
         "__module__": cls.__module__,
         "__qualname__": cls.__qualname__,
@@ -148,17 +151,35 @@ def class_for(cls: type, of: Callable[[Any], Any]) -> Any:
         return None
 
 
-def fill(made: Any, cls: type, copy: Copy) -> None:
+def members_of(cls: type) -> dict[str, tuple[Any, Any]]:
+    """The members of a class, each with its code, which autoreload replaces."""
+    return {name: (member, getattr(member, "__code__", None)) for name, member in vars(cls).items()}
+
+
+def renewed(made: Any, cls: type, known: dict[str, tuple[Any, Any]], copy: Copy) -> None:
+    """Bring a replaced class up to date, and `known`, its members when that was done last."""
+    for name, (member, code) in members_of(cls).items():
+        before = known.get(name)
+        if before is None or before[0] is not member or before[1] is not code:
+            known[name] = member, code
+            fill(made, {name: member}, copy)
+    for name in known.keys() - vars(cls).keys():
+        del known[name]
+        fill(made, {name: None}, copy)
+
+
+def fill(made: Any, members: Mapping[str, Any], copy: Copy) -> None:
     """Add the copies of methods to a replaced class."""
 
     def again(function: Any) -> Any:
         return copy(function) if type(function) is types.FunctionType else function
 
+    cls = vars(made)["_reached"]
     for base in inspect.getmro(type(cls))[-3::-1]:  # of the metaclass
         for name, member in vars(base).items():
             if type(member) is types.FunctionType and name not in _LEFT | vars(Reached).keys():
                 setattr(type(made), name, again(member))
-    for name, member in list(vars(cls).items()):
+    for name, member in members.items():
         if name in _LEFT:
             continue
         kind = type(member)
@@ -174,6 +195,8 @@ def fill(made: Any, cls: type, copy: Copy) -> None:
         elif kind is functools.partialmethod:
             standing = functools.partialmethod(again(member.func), *member.args, **member.keywords)
         elif (standing := _descriptor(member, again)) is None:
+            if _is_code(vars(made).get(name)):  # of a method that there was
+                type.__delattr__(made, name)
             continue
         with contextlib.suppress(AttributeError):  # a property of the metaclass has this name
             type.__setattr__(made, name, standing)

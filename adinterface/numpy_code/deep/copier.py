@@ -73,7 +73,7 @@ def copied(original: types.FunctionType, copying: Copying) -> types.FunctionType
         original.__code__, copying.globals_of(original), original.__name__, original.__defaults__, tuple(cells) or None
     )
     function.__kwdefaults__ = original.__kwdefaults__
-    function.__dict__.update(original.__dict__)
+    function.__dict__ = original.__dict__  # shared, as the attributes of an object
     function.__qualname__, function.__module__, function.__doc__ = original.__qualname__, original.__module__, original.__doc__
     function.__annotations__ = original.__annotations__
     contents: list[tuple[types.CellType, Any]] = []
@@ -86,8 +86,6 @@ def copied(original: types.FunctionType, copying: Copying) -> types.FunctionType
         function.__defaults__ = tuple(map(copying.of, original.__defaults__))
     if original.__kwdefaults__:
         function.__kwdefaults__ = {name: copying.of(value) for name, value in original.__kwdefaults__.items()}
-    if "__wrapped__" in function.__dict__:
-        function.__dict__["__wrapped__"] = copying.of(function.__dict__["__wrapped__"])
     return function
 
 

@@ -39,7 +39,7 @@ class Copies:
         self._lock = threading.RLock()
         self._by_identity: dict[int, tuple[Any, Any]] = {}
         self._functions: dict[int, tuple[weakref.ref[Any], FunctionCopy]] = {}
-        self._kept: dict[int, tuple[Any, Any]] = {}
+        self._classes: list[tuple[Any, type, dict[str, tuple[Any, Any]]]] = []
         self._objects: dict[int, tuple[weakref.ref[Any], Any]] = {}
         self._scopes: weakref.WeakValueDictionary[int, Globals] = weakref.WeakValueDictionary()
         self._assigned: dict[int, Globals] = {}
@@ -210,7 +210,7 @@ class Copies:
         if type(value) is ModuleView:
             return value
         name = value.__name__
-        if not reached(name) and name not in ("cmath", "hashlib", "math") and top_of(name) != "numpy":
+        if not reached(name) and name not in ("cmath", "hashlib", "json", "math") and top_of(name) != "numpy":
             return value
         return self._keep(value, ModuleView(value, self.of, self._scopes))
 
@@ -226,12 +226,21 @@ class Copies:
                     return self._keep(cls, stand_in)
             if not classes.can_stand_for(cls):
                 return self._keep(cls, cls)
-            made = classes.class_for(cls, self.of)
+            made = classes.class_for(cls, self.of, self.renew)
             if made is None:
                 return self._keep(cls, cls)
             self._keep(cls, made)
-            classes.fill(made, cls, self._method_copy)
+            members = classes.members_of(cls)
+            classes.fill(made, {name: member for name, (member, _) in members.items()}, self._method_copy)
+            if not any(isinstance(getattr(member, "__globals__", None), Globals) for member, _ in members.values()):
+                self._classes.append((made, cls, members))
             return made
+
+    def renew(self) -> None:
+        """Bring replaced classes up to date with methods that have been replaced since."""
+        with self._lock:
+            for made, cls, members in self._classes:
+                classes.renewed(made, cls, members, self._method_copy)
 
     def _method_copy(self, function: types.FunctionType) -> Any:
         if isinstance(function.__globals__, Globals):

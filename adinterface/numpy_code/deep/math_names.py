@@ -1,9 +1,10 @@
-"""Functions of `math` and `cmath` on an engine's arrays."""
+"""Functions of `math`, `cmath` and `json` on an engine's arrays."""
 
 from __future__ import annotations
 
 import cmath
 import functools
+import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
-from ..array import NumpyArray
+from ..array import NumpyArray, in_text
+from ..made_array import with_each
 from ..python_numbers import checked, not_finite, python_number
 from ..refusals import expression
 from .plain import first_wrapped, is_followed, plain
@@ -166,4 +168,14 @@ def stand_ins() -> dict[int, tuple[Any, Any]]:
         (cmath.phase, np.angle),
         (cmath.rect, lambda r, phi: r * np.exp(1j * phi)),
     ]
-    return {id(real): (real, _following(real, ours)) for real, ours in pairs}
+    known = {id(real): (real, _following(real, ours)) for real, ours in pairs}
+    return known | {id(real): (real, _of_text(real)) for real in (json.dump, json.dumps)}
+
+
+def _of_text(real: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that writes numbers as text."""
+
+    def told(value: Any) -> Any:
+        return in_text(value) if isinstance(value, NumpyArray) else with_each(told, value)
+
+    return functools.wraps(real)(lambda *args, **keywords: real(*map(told, args), **keywords))

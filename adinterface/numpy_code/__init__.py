@@ -81,6 +81,10 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             copy_for_call = with_deep_names(f) if deep else with_making_names(f)
         args, kwargs = structure.build(iter([_wrapped(leaf, copy_for_call is not None) for leaf in leaves]))
         forget()
+        outermost = here.reached is None
+        if outermost:
+            here.reached = {}
+        kept = None
         try:
             with within(CORE, now()._replace(form=_taken)):
                 result = (f if copy_for_call is None else copy_for_call())(*args, **kwargs)
@@ -103,6 +107,15 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             if here.refused is not None and here.refused not in getattr(error, "__notes__", ()):
                 error.add_note(here.refused)
             raise
+        finally:
+            if outermost:
+                reached, here.reached = here.reached, None
+                if reached:
+                    from .deep import with_numbers
+
+                    kept = with_numbers(reached)
+        if kept is not None:
+            raise NumpyCodeError(kept)
         return result
 
     if deep:

@@ -225,7 +225,7 @@ class NumpyArray(Storage):
         cls: type = names.class_of(self) if getattr(names, "deep", False) else type(self)
         return cls
 
-    __class__ = property(_class, object.__dict__["__class__"].__set__)  # type: ignore[assignment]
+    __class__ = property(_class, object.__dict__["__class__"].__set__)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -585,8 +585,12 @@ def known_numbers(x: Any, *, uncompiled: bool = False) -> np.ndarray[Any, Any] |
 
 def in_text(x: NumpyArray) -> Any:
     """The plain array or number of which NumPy or Python would write the text. Raises NumpyCodeError where it is unknown."""
-    numbers = settled_number(x)
-    return numbers.item() if x._origin is PYTHON else numbers if is_number(x) else np.asarray(numbers)
+    return as_plain(x, np.asarray(settled_number(x)))
+
+
+def as_plain(x: NumpyArray, numbers: np.ndarray[Any, Any]) -> Any:
+    """What an array or number would be in plain NumPy code."""
+    return numbers.item() if x._origin is PYTHON else numbers[()] if is_number(x) else numbers
 
 
 def _no_such(x: NumpyArray, name: str) -> AttributeError:

@@ -21,6 +21,8 @@ class Ambient(threading.local):
 
     #: The last refusal: C code may replace its error by another that says nothing of it.
     refused: str | None = None
+    #: By identity, the user's objects that copied code has reached in this call, and their length then; None outside of calls.
+    reached: dict[int, tuple[Any, int]] | None = None
     #: Whether a copy of a function runs (`telling_unknown`), and the first error in it that says that numbers are not known.
     running = False
     unknown: BaseException | None = None

@@ -1,5 +1,6 @@
 """numpy_function(f, deep=True): what plain Python asks of numbers, keeps of them, and writes as text."""
 
+import collections
 import functools
 import json
 import math
@@ -15,6 +16,7 @@ from adinterface import (
     AutoTorch,
     NumpyCodeError,
     gradient,
+    jacobian,
     numpy_function,
     prepare,
     value_and_gradient,
@@ -273,3 +275,118 @@ def test_print_shows_unknown_numbers(capsys):
     fast = prepare(gradient, deep(f), AutoJax(), X)
     assert fast(X)[0][0] == fast(X)[0][0] == 2 * X[0]
     assert "Tracer" in capsys.readouterr().out
+
+
+# What outlives the call -----------------------------------------------------------------------------------------------
+
+
+class Trainer:
+    best = None
+
+    def __init__(self):
+        self.history, self.rows, self.recent, self.table = [], [], collections.deque(maxlen=2), {}
+
+    def loss(self, x):
+        found = np.sum(np.asarray(x) ** 2)
+        self.history.append(float(found))
+        self.rows.append((len(self.rows), found.item(), {"x": x}))
+        self.recent.append(found)
+        self.table.setdefault("losses", []).append(Entry(float(found)))
+        self.buffer = np.zeros(2)
+        type(self).best = complex(found)
+        return found
+
+
+class Entry:
+    __slots__ = ("number",)
+
+    def __init__(self, number):
+        self.number = number
+
+    def doubled(self):
+        return Entry(2 * self.number)
+
+
+@each_engine
+def test_what_f_keeps_are_numbers(backend):
+    trainer = Trainer()
+    wanted = np.sum(X**2)
+    for f in (deep(trainer.loss), deep(lambda x: trainer.loss(x))):
+        for _ in range(120):  # more than short lists have
+            np.testing.assert_allclose(gradient(f, backend, X)[0], 2 * X)
+    assert [type(loss) for loss in trainer.history] == [float] * 240
+    assert json.loads(json.dumps(trainer.history)) == [pytest.approx(wanted)] * 240
+    step, loss, kept = trainer.rows[-1]
+    assert (step, type(loss), type(kept["x"])) == (239, float, np.ndarray)
+    assert [type(loss) for loss in trainer.recent] == [np.float64] * 2
+    assert type(trainer.table["losses"][-1].number) is float
+    assert (type(trainer.buffer), type(Trainer.best)) == (np.ndarray, complex)
+
+
+@each_engine
+def test_variables_of_closures_attributes_of_functions_and_slots(backend):
+    best, table, entry = None, {}, Entry(1.0)
+
+    def f(x):
+        nonlocal best
+        best = float(x[0])
+        f.last = x[1].item()
+        entry.number = float(x[2])
+        table["entry"] = entry.doubled()
+        return best * f.last * entry.number
+
+    np.testing.assert_allclose(gradient(deep(f), backend, X)[0], np.prod(X) / X)
+    assert [best, f.last, entry.number] == [1.4, 1.3, 2.2]
+    assert {type(best), type(f.last), type(entry.number), type(table["entry"].number)} == {float}
+
+
+@each_engine
+def test_what_f_returns_stays_followed(backend):
+    class Model:
+        def __init__(self, x):
+            self.x, self.parts = x, []
+            self.parts.append(x**2)
+
+        def sums(self):
+            return {"loss": np.sum(self.parts[0]), "parts": self.parts}
+
+    values, found = value_and_gradient(deep(lambda x: Model(x).sums()), backend, X)
+    np.testing.assert_allclose(found[0], 2 * X)
+    np.testing.assert_allclose(values["parts"][0], X**2)
+    found = jacobian(deep(lambda x: Model(x).sums()["parts"]), backend, X)
+    np.testing.assert_allclose(found[0][0], np.diag(2 * X))
+
+
+@each_engine
+def test_a_derivative_inside_f_keeps_what_f_goes_on_with(backend):
+    """The number is replaced when the outermost call ends."""
+
+    def f(x):
+        kept = []
+
+        def inner(y):
+            kept.append(np.sum(x * y**2))
+            return kept[-1]
+
+        (slope,) = gradient(numpy_function(inner, deep=True), backend, x)
+        return np.sum(slope) + np.sum(x) * 3
+
+    wanted = gradient(lambda x: np.sum(2 * x**2) + np.sum(x) * 3, AutoFiniteDifferences(), X)[0]
+    np.testing.assert_allclose(gradient(deep(f), backend, X)[0], wanted, rtol=1e-6)
+
+
+def test_a_compiled_call_keeps_no_numbers():
+    losses = []
+
+    def f(x):
+        losses.append(float(np.sum(x)))
+        return losses[-1] ** 2
+
+    fast = prepare(gradient, deep(f), AutoJax(), X)
+    with pytest.raises(
+        NumpyCodeError, match=r"^numpy_function: f keeps what it computes in \d+ of the list, which outlives the"
+    ):
+        fast(X)
+    losses.clear()
+    np.testing.assert_allclose(prepare(gradient, deep(f), AutoTorch(), X)(X)[0], 2 * np.sum(X))
+    assert losses == [np.sum(X)]

@@ -5,7 +5,7 @@ of a function has the same code and other globals, in which those names are repl
 that it reaches are copied at their first use; the originals are unchanged. Code that cannot be copied, because it is compiled
 or in a special class, runs unchanged and refuses differentiated arrays.
 
-The two functions here are the entry: nothing else of adinterface imports a module of this folder. `copier` makes copies, for
+The three functions here are the entry: nothing else of adinterface imports a module of this folder. `copier` makes copies, for
 both. `writing` defines the replacements in code that writes to arrays, `copies` those in code with deep=True. The latter
 are in `globals`, `classes`, `builtin_names`, `numpy_names`, `math_names`, `scipy_names` and `digests`. `bytecode`, `branches`,
 `catching` and `closed_forms` read bytecode. May import what `numpy_code` may, and its arrays.
@@ -31,4 +31,11 @@ def with_making_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]
     return writing.with_making_names(f)
 
 
-__all__ = ["with_deep_names", "with_making_names"]
+def with_numbers(reached: dict[int, Any]) -> str | None:
+    """Replaces arrays of an engine in the user's objects by their numbers; returns a refusal if some are unknown."""
+    from . import kept
+
+    return kept.with_numbers(reached)
+
+
+__all__ = ["with_deep_names", "with_making_names", "with_numbers"]

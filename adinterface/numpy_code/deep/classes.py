@@ -15,6 +15,8 @@ from typing import Any, Generic
 
 from .reach import reached
 
+from .kept import note
+
 Copy = Callable[[types.FunctionType], Any]
 
 #: Which would only cost here, or which the interpreter calls where nothing is differentiated.
@@ -81,6 +83,7 @@ class Reached(type):
     def __setattr__(cls, name: str, value: Any) -> None:
         if "_reached" in vars(cls) and not name.startswith("_abc_") and name != "__abstractmethods__":
             setattr(vars(cls)["_reached"], name, value)
+            note(vars(cls)["_reached"])
             vars(cls)["_renew"]()
         else:
             super().__setattr__(name, value)

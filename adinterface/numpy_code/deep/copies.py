@@ -14,22 +14,19 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
-from ..array import NumpyArray
+from ..array import NumpyArray, as_plain
 from ..engine import OFFERS
 from ..made_array import captured, with_each
-from ..python_numbers import is_python_number
 from . import builtin_names, classes, digests, math_names, numpy_names, scipy_names
 from .bytecode import assigns_to_globals
 from .compiled import Compiled, Left, Offered, settled
 from .copier import FunctionCopy, copied
 from .globals import Globals, ModuleView
+from .kept import LONGEST, note
 from .plain import PLAIN, first_wrapped, known_numbers, plain
 from .reach import reached, top_of
 from .standing import Standing
 from .standing import real_of as real_class
-
-#: Longer lists and dicts of functions are not replaced.
-_LONGEST = 200
 
 
 class Copies:
@@ -87,6 +84,7 @@ class Copies:
     def _function(self, value: types.FunctionType) -> Any:
         entry = self._functions.get(id(value))
         if entry is not None and entry[0]() is value and entry[1].is_of(value):
+            note(value)
             return entry[1].function
         if isinstance(value.__globals__, Globals):
             return value
@@ -105,6 +103,7 @@ class Copies:
             return copy if choose is None else self._keep(value, choose(copy))
 
     def announce(self, original: types.FunctionType, copy: FunctionCopy) -> None:
+        note(original)
         self._functions[id(original)] = (weakref.ref(original, self._forget(self._functions, id(original))), copy)
 
     def stands_for_itself(self, value: Any) -> bool:
@@ -250,6 +249,7 @@ class Copies:
         return scipy_names.method_for(function, copied(function, self))
 
     def _object(self, value: Any, cls: type) -> Any:
+        note(value)
         if callable(value) and hasattr(value, "__name__") and (offered := self._offered(value)) is not None:
             return offered
         if not reached(cls.__module__) and cls.__name__ not in _COMPILED:
@@ -276,19 +276,21 @@ class Copies:
     # containers
 
     def _tuple(self, value: tuple[Any, ...]) -> Any:
-        if len(value) > _LONGEST:
+        if len(value) > LONGEST:
             return value
         parts = list(map(self.of, value))
         return value if all(a is b for a, b in zip(parts, value)) else tuple(parts)
 
     def _list(self, value: list[Any]) -> Any:
-        if len(value) > _LONGEST:
+        note(value)
+        if len(value) > LONGEST:
             return value
         parts = list(map(self.of, value))
         return value if all(a is b for a, b in zip(parts, value)) else ListView(value, parts)
 
     def _dict(self, value: dict[Any, Any]) -> Any:
-        if len(value) > _LONGEST:
+        note(value)
+        if len(value) > LONGEST:
             return value
         parts = {self.of(key): self.of(part) for key, part in value.items()}
         changed = any(a is not b for a, b in zip(parts.values(), value.values()))
@@ -306,7 +308,7 @@ def leaving(value: Any) -> Any:
                 "numpy_function: f assigns what is differentiated to a global name, and a compiled or batched call does not "
                 "know its number. Return it from f, or call f without compiling it."
             )
-        return numbers.item() if is_python_number(value) else numbers[()]
+        return as_plain(value, numbers)
     return classes.landed(with_each(leaving, plain(value)))
 
 

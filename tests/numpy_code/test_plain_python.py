@@ -85,7 +85,7 @@ def test_questions_get_the_answers_of_plain_numpy(backend):
 
 
 def test_an_attribute_of_another_class_is_missing():
-    with pytest.raises(AttributeError, match="^'float' object has no attribute 'shape'$"):
+    with pytest.raises(AttributeError, match=r"^'float' object has no attribute 'shape'$"):
         gradient(deep(lambda x: float(x[0]).shape), AutoTorch(), X)
     with pytest.raises(AttributeError, match=r"^'numpy\.float64' object has no attribute 'detach'$"):
         gradient(deep(lambda x: x[0].detach()), AutoTorch(), X)

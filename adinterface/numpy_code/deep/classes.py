@@ -13,9 +13,8 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, Generic
 
-from .reach import reached
-
 from .kept import note
+from .reach import reached
 
 Copy = Callable[[types.FunctionType], Any]
 

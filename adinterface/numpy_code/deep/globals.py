@@ -89,7 +89,7 @@ class Globals(dict[str, Any]):
         return iter(self.original | dict.fromkeys(dict.keys(self)))
 
     def __len__(self) -> int:
-        return len(list(self))
+        return sum(1 for _ in self)
 
     def __setitem__(self, name: str, value: Any) -> None:
         dict.pop(self, name, None)

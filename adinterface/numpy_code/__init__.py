@@ -10,6 +10,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
+import numpy as np
+
 from ..core.contract.ambient import CORE, now, within
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, PYTHON, Library
@@ -17,6 +19,7 @@ from ..core.contract.tracing import untraced
 from ..core.tree import Constant, Leaf, Node, Structure, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
+from .gaps import with_nan
 from .refusals import forget, here, outside_remedies
 from .storage import ARGUMENT, MADE
 from .storage import PYTHON as OF_PYTHON
@@ -79,16 +82,17 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             from .deep import with_deep_names, with_making_names  # a late import: a program without writes need not load it
 
             copy_for_call = with_deep_names(f) if deep else with_making_names(f)
-        args, kwargs = structure.build(iter([_wrapped(leaf, copy_for_call is not None) for leaf in leaves]))
+        wrapped = [_wrapped(leaf, copy_for_call is not None) for leaf in leaves]
+        args, kwargs = structure.build(iter(wrapped))
         forget()
         outermost = here.reached is None
         if outermost:
-            here.reached = {}
+            here.reached, here.gaps = {}, False
         kept = None
         try:
             with within(CORE, now()._replace(form=_taken)):
                 result = (f if copy_for_call is None else copy_for_call())(*args, **kwargs)
-            result = _unwrapped(result)
+            result = _unwrapped(result, [x for x in wrapped if type(x) is NumpyArray] if here.gaps else [])
             # The code may have caught an error, and C code may have ignored it.
             if here.refused is not None and not _of_engine(result):
                 raise NumpyCodeError(here.refused)
@@ -131,13 +135,15 @@ def _note_remedies(refused: NumpyCodeError, raised: BaseException) -> None:
 
 
 def _wrapped(leaf: Leaf, writing: bool) -> Any:
-    if leaf.library is NUMPY and writing:
+    array = NumpyArray(leaf.value, engine_of(leaf.library)) if leaf.library is not NUMPY else leaf.value
+    if array.dtype.kind == "f" and array.ndim and leaf.library is not NUMPY and not array._traced() and np.any(np.isnan(array)):
+        array = np.array(leaf.library.to_numpy(leaf.value))  # data with gaps
+    if type(array) is not NumpyArray and writing:
         from .made_array import captured
 
-        return captured(leaf.value)
-    if leaf.library is NUMPY:
-        return leaf.value
-    array = NumpyArray(leaf.value, engine_of(leaf.library))
+        return captured(array)
+    if type(array) is not NumpyArray:
+        return array
     if array.ndim or _is_one_of(leaf.value, now().kinds.arrays):
         array._origin = ARGUMENT
     elif _is_one_of(leaf.value, now().kinds.numbers):
@@ -156,13 +162,19 @@ def _taken(result: Any) -> Any:
     return wrap(result, engine_of(library)) if of_engine else result
 
 
-def _unwrapped(result: Any) -> Any:
-    """The engine's arrays in f's value, without wrappers."""
+def _unwrapped(result: Any, arguments: list[NumpyArray]) -> Any:
+    """The engine's arrays in f's value, without wrappers. arguments: those of f, if it has computed with plain NaN."""
     if isinstance(result, NumpyArray):
-        return result._array
+        return (with_nan(result, arguments) if arguments and type(result) is NumpyArray else result)._array
     leaves: list[Leaf] = []
     structure = flatten(Constant(result), leaves, lambda: "the result")
-    return _without_wrappers(structure).build(iter([leaf.value for leaf in leaves]))
+    values = [leaf.value for leaf in leaves]
+    if arguments:
+        wrapped = [
+            wrap(leaf.value, engine_of(leaf.library)) if leaf.library not in (NUMPY, PYTHON) else None for leaf in leaves
+        ]
+        values = [value if x is None else with_nan(x, arguments)._array for value, x in zip(values, wrapped)]
+    return _without_wrappers(structure).build(iter(values))
 
 
 def _of_engine(result: Any) -> bool:

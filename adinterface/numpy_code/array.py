@@ -17,6 +17,7 @@ from ..core.contract.library import NUMPY
 from . import folds
 from .engine import Engine
 from .flags import flags_of
+from .gaps import GAPS, past_gaps
 from .names import (
     ACCUMULATE,
     ARRAY,
@@ -101,6 +102,8 @@ class NumpyArray(Storage):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, first: Any, *others: Any, **kwargs: Any) -> Any:
         if kwargs or method != "__call__":
             return _unusual(ufunc, method, (first, *others), kwargs)
+        if GAPS and (result := past_gaps(ufunc, first, *others)) is not None:
+            return result
         engine, array = self._engine, self._array
         if not others:
             result = engine.functions[ufunc](array)
@@ -111,6 +114,8 @@ class NumpyArray(Storage):
                     natives.append(value._array)
                 elif type(value) in engine.numbers:
                     natives.append(value)
+                elif (result := past_gaps(ufunc, first, *others)) is not None:
+                    return result
                 else:
                     natives.append(_operand(engine, value, array, ufunc))
             result = engine.functions[ufunc](*natives)
@@ -599,6 +604,10 @@ def _no_such(x: NumpyArray, name: str) -> AttributeError:
     return AttributeError(f"'{module}{cls.__name__}' object has no attribute {name!r}")
 
 
+#: Operands without gaps, unless they are recorded.
+_CERTAIN = frozenset({NumpyArray, float, int, bool, complex})
+
+
 def numbers_unknown(x: Any, engine: Engine) -> bool:
     """Whether this is an engine's array whose numbers are not known yet, as while compiling."""
     library = engine.library
@@ -832,6 +841,8 @@ def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
         if self._origin is PYTHON and ufunc in _PYTHONS and (number := OF_PYTHON["operator"](ufunc, self, other)) is not None:
             return number
+        if (GAPS or type(other) not in _CERTAIN) and (result := past_gaps(ufunc, self, other)) is not None:
+            return result
         engine, array = self._engine, self._array
         if type(other) is NumpyArray:
             if self._origin is PYTHON or other._origin is PYTHON:
@@ -859,6 +870,8 @@ def reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
         if self._origin is PYTHON and ufunc in _PYTHONS and (number := OF_PYTHON["operator"](ufunc, other, self)) is not None:
             return number
+        if (GAPS or type(other) not in _CERTAIN) and (result := past_gaps(ufunc, other, self)) is not None:
+            return result
         engine, array = self._engine, self._array
         if type(other) not in engine.numbers:
             operand = engine.operand(other, array)
@@ -927,6 +940,8 @@ def _comparing(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
 
 def _unary(ufunc: np.ufunc) -> Callable[[NumpyArray], Any]:
     def operate(self: NumpyArray) -> Any:
+        if GAPS and (result := past_gaps(ufunc, self)) is not None:
+            return result
         result = wrap(self._engine.functions[ufunc](self._array), self._engine)
         if self._origin is PYTHON and type(result) is NumpyArray:
             result._origin = PYTHON

@@ -1,0 +1,99 @@
+"""Data with NaN: what is left out of a result has the derivative 0, and a result that is NaN has NaN."""
+
+import numpy as np
+import pytest
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    numpy_function,
+    prepare,
+    pushforward,
+    value_and_gradient,
+)
+
+ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
+each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+each_depth = pytest.mark.parametrize("deep", [False, True], ids=["usual", "deep"])
+DATA = np.array([1.0, np.nan, 2.0, np.nan, 4.0])
+TIMES = np.arange(5.0)
+X = np.array([0.7, 1.3, 0.9, 1.1, 0.4])
+
+
+def _masked(x):
+    y = x * DATA
+    return np.sum(y[~np.isnan(y)] ** 2)
+
+
+def _filled(x):
+    y = x * DATA
+    y[np.isnan(y)] = 3.0
+    return np.sum(y * x)
+
+
+FUNCTIONS = {
+    "nansum": lambda x: np.nansum(x * DATA),
+    "nanmean": lambda x: np.nanmean((DATA - x) ** 2),
+    "nanstd": lambda x: np.nanstd(DATA / x),
+    "nanmax": lambda x: np.nanmax(x + DATA) * np.nanmin(DATA - x),
+    "nanprod": lambda x: np.nanprod(x * DATA) + np.nansum(np.nancumsum(x * DATA)),
+    "nanmedian": lambda x: np.nanmedian(x * DATA) + np.nanquantile(x - DATA, 0.3),
+    "where": lambda x: np.sum(np.where(np.isnan(x * DATA), 0.0, (x * DATA) ** 3)),
+    "where before": lambda x: np.nansum(np.where(DATA > 1.5, DATA - x, np.nan)),
+    "nan_to_num": lambda x: np.sum(np.nan_to_num(DATA * x)),
+    "likelihood": lambda x: np.nansum(-0.5 * ((DATA - x[0] * TIMES) / np.exp(x[1])) ** 2 - x[1]),
+    "functions": lambda x: np.nansum(np.exp(-np.abs(-(DATA - x))) * x[0] + np.log(np.square(DATA * x)) * np.sqrt(x)),
+    "ufuncs": lambda x: np.nansum(np.multiply(np.subtract(DATA, x), x)) + np.sum(np.fmax(x * DATA, 0.1)),
+    "mask": _masked,
+    "write": _filled,
+}
+
+
+@each_engine
+@each_depth
+@pytest.mark.parametrize("f", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_gaps_in_data(f, deep, backend):
+    wanted = gradient(f, AutoFiniteDifferences(), X)[0]
+    value, (found,) = value_and_gradient(numpy_function(f, deep=deep), backend, X)
+    assert value == pytest.approx(f(X), rel=1e-12)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7)
+
+
+@each_engine
+def test_operators(backend):
+    f = numpy_function(lambda x: np.nansum(((DATA - x) * x) ** 2))
+    kept = ~np.isnan(DATA)
+    data = np.where(kept, DATA, 0.0)
+    slope = kept * 2 * (data - X) * X * (data - 2 * X)
+    curvature = kept * (2 * (data - 2 * X) ** 2 - 4 * (data - X) * X)
+    np.testing.assert_allclose(prepare(gradient, f, backend, X)(X)[0], slope, rtol=1e-12)
+    np.testing.assert_allclose(pushforward(f, backend, (X,), (np.ones(5),))[1], slope.sum(), rtol=1e-12)
+    np.testing.assert_allclose(hvp(f, backend, X, X), curvature * X, rtol=1e-12)
+    np.testing.assert_allclose(hessian(f, backend, X), np.diag(curvature), atol=1e-12)
+    small = X.astype(np.float32)
+    value, (found,) = value_and_gradient(numpy_function(lambda x: np.nanmean(x * DATA.astype(np.float32))), backend, small)
+    assert value.dtype == found.dtype == np.float32
+
+
+@each_engine
+def test_a_result_that_is_nan_has_derivatives_that_are_nan(backend):
+    assert np.isnan(gradient(numpy_function(lambda x: np.sum((DATA - x) ** 2)), backend, X)[0]).all()
+    rows = jacobian(numpy_function(lambda x: {"y": x * DATA, "z": np.nansum(x * DATA)}), backend, X)
+    np.testing.assert_array_equal(np.isnan(rows["y"][0]), np.isnan(DATA)[:, None] & np.ones(5, bool))
+    np.testing.assert_allclose(rows["z"][0], np.where(np.isnan(DATA), 0.0, DATA))
+    np.testing.assert_allclose(gradient(numpy_function(lambda x: np.sum((np.ones(5) - x) ** 2)), backend, X)[0], 2 * X - 2)
+
+
+@each_engine
+def test_gaps_in_a_constant(backend):
+    f = numpy_function(lambda x, data: np.nansum(x * data))
+    wanted = np.where(np.isnan(DATA), 0.0, DATA)
+    np.testing.assert_allclose(gradient(f, backend, X, Constant(DATA))[0], wanted)
+    np.testing.assert_allclose(gradient(f, backend, X, data=DATA)[0], wanted)

@@ -14,6 +14,7 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
+    ClosedFormWarning,
     NumpyCodeError,
     gradient,
     jacobian,
@@ -390,3 +391,19 @@ def test_a_compiled_call_keeps_no_numbers():
     losses.clear()
     np.testing.assert_allclose(prepare(gradient, deep(f), AutoTorch(), X)(X)[0], 2 * np.sum(X))
     assert losses == [np.sum(X)]
+
+
+@each_engine
+@pytest.mark.parametrize("method", ["Nelder-Mead", "golden"])
+def test_a_minimum_by_comparisons_is_told(method, backend):
+    def f(x):
+        if method == "golden":
+            return scipy.optimize.minimize_scalar(lambda t: (t - x[0]) ** 2, bracket=(0.0, 1.1, 5.0), method="golden").x * x[1]
+        return scipy.optimize.minimize(lambda t: (t[0] - x[0]) ** 2, np.zeros(1), method="Nelder-Mead").x[0] * x[1]
+
+    with pytest.warns(ClosedFormWarning, match=r"finds a minimum by comparisons alone.*adinterface\.rules\.root"):
+        found = gradient(deep(f), backend, X)[0]
+    np.testing.assert_allclose(found, [0, X[0], 0], atol=1e-3)
+    plain = scipy.optimize.minimize(lambda t: (t[0] - 1.0) ** 2, np.zeros(1), method="Nelder-Mead").x[0]
+    f = deep(lambda x: scipy.optimize.minimize(lambda t: (t[0] - 1.0) ** 2, np.zeros(1), method="Nelder-Mead").x[0] * x[0])
+    np.testing.assert_allclose(gradient(f, backend, X)[0][0], plain)

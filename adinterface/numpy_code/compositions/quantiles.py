@@ -24,6 +24,7 @@ from .composing import (
 #: Where a quantile lies between the n sorted elements, counted from 0: `q * (n + slope) + offset`.
 _CONTINUOUS = {
     "linear": (-1.0, 0.0),
+    "median": (-1.0, 0.0),
     "interpolated_inverted_cdf": (0.0, -1.0),
     "hazen": (0.0, -0.5),
     "weibull": (1.0, -1.0),
@@ -59,7 +60,9 @@ def _quantile(
     xp: ModuleType, a: Array, q: Any, axis: Axis, method: str, keepdims: bool, scale: float, without_nan: bool
 ) -> Array:
     if method not in _CONTINUOUS:
-        raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(_CONTINUOUS)}")
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(_CONTINUOUS.keys() - {'median'})}")
+    if method == "linear" and scale == 1 and isinstance(q, int):  # the first or the last element
+        method = "lower"
     given = name_of(a)
     a = inexact(xp, a)
     kept = name_of(a)
@@ -88,7 +91,12 @@ def _quantile(
     dtype = kept if isinstance(q, (int, float)) or not shape else name_of(promoted(xp, a, q)[0])
     part = cast(xp, part, dtype)
     low, high = cast(xp, low, dtype), cast(xp, high, dtype)
-    result = low + part * (high - low)
+    if method in _ELEMENTS:
+        result = xp.where(part > 0.5, high, low)
+    elif method == "median":
+        result = xp.where(part > 0, (low + high) / 2, low)
+    else:
+        result = xp.where(part >= 0.5, high - (high - low) * (1 - part), low + (high - low) * part)
     gone = count == 0 if without_nan else missing[..., -1:]
     result = xp.where(gone, xp.full_like(result, math.nan), result)
     if method in _ELEMENTS:  # which are of the array's own dtype
@@ -129,7 +137,7 @@ def _register_quantiles() -> None:
         def median(
             xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
         ) -> Array:
-            return _quantile(xp, a, 0.5, axis, "linear", keepdims, 1.0, without_nan)
+            return _quantile(xp, a, 0.5, axis, "median", keepdims, 1.0, without_nan)
 
         return median
 

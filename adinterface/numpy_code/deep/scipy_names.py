@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import importlib
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...core.contract.errors import ClosedFormWarning, levels_to_the_user
 from ..array import NumpyArray
 from ..made_array import made
 from . import branches
@@ -152,6 +154,26 @@ def _slope(f: Function, x: float) -> float:
     return float(rows[2][2])
 
 
+def by_comparisons(real: Function) -> Function:
+    """A minimiser that moves among points by comparisons. It warns that the minimum has no derivative."""
+
+    @functools.wraps(real)
+    def call(*args: Any, **keywords: Any) -> Any:
+        result = real(*args, **keywords)
+        if is_followed(result["fun"]):
+            method = real.__name__.rpartition("_")[2]
+            warnings.warn(
+                f"numpy_function: the method {method!r} of scipy.optimize finds a minimum by comparisons alone, so the point "
+                f"has no derivative by the parameters of the function. adinterface.rules.root gives it one: write the minimum "
+                f"as the root of the function's gradient. The methods 'BFGS', 'CG' and 'Powell' compute with the parameters.",
+                ClosedFormWarning,
+                stacklevel=levels_to_the_user("numpy", "scipy"),
+            )
+        return result
+
+    return call
+
+
 # Covariances ----------------------------------------------------------------------------------------------------------
 
 
@@ -267,6 +289,8 @@ _CHOOSING: dict[tuple[str, str], Callable[[Function], Function]] = {
     ("solve", "array_api_compat.numpy.linalg"): lambda copy: np.linalg.solve,
     ("argsreduce", "scipy.stats._distn_infrastructure"): branches.argsreduce,
     ("_apply_where", "array_api_extra._lib._funcs"): branches.apply_where,
+    ("_minimize_neldermead", "scipy.optimize._optimize"): by_comparisons,
+    ("_minimize_scalar_golden", "scipy.optimize._optimize"): by_comparisons,
     ("_contains_nan", "scipy._lib._util"): branches.contains_nan,
     ("_assert_all_finite", "sklearn.utils.validation"): branches.all_finite,
     ("_incremental_mean_and_var", "sklearn.utils.extmath"): branches.first_moments,

@@ -655,6 +655,9 @@ class _Lines:
             raise unsupported("scipy.interpolate.interp1d", f"kind={kind!r}", "Write make_interp_spline(x, y, k).")
         self.kind, self.x, self.y = named, x, y
         self.extrapolates = isinstance(fill_value, str) and fill_value == "extrapolate"
+        if self.extrapolates and named in ("previous", "next"):  # there is none before the first, and none after the last
+            self.extrapolates, bounds_error = False, False
+            fill_value = (np.nan, y[-1]) if named == "previous" else (y[0], np.nan)
         self.fill_value = fill_value
         self.bounds_error = (not self.extrapolates and fill_value is np.nan) if bounds_error is None else bounds_error
         self.curve: Any = None

@@ -60,7 +60,10 @@ def floor_divide(xp: ModuleType, a: Any, b: Any) -> Array:
     if is_exact(a):
         return xp.floor_divide(a, b)
     # Not the namespace's, which need not have a derivative, if only zero.
-    return xp.where(b == 0, a / b, xp.round((a - xp.remainder(a, b)) / b))
+    remainder = xp.remainder(a, b)
+    other_sign = xp.isinf(remainder)  # of an infinite b
+    whole = xp.round((a - xp.where(other_sign, a, remainder)) / b)
+    return xp.where(b == 0, a / b, xp.where(other_sign, xp.full_like(whole, -1.0), whole))
 
 
 @composition("divmod")

@@ -237,8 +237,9 @@ def nextafter(x: Any, y: Any, /) -> Any:
 def remainder(x: Any, y: Any, /) -> Any:
     if not is_box(x) and not is_box(y):
         return np.remainder(x, y)
-    # NumPy's number, with the derivative of x - floor(x / y) y.
-    moving = x - np.floor_divide(value(x), value(y)) * y
+    # NumPy's number, with the derivative of x - floor(x / y) y; for an infinite y, of x.
+    infinite = np.isinf(value(y))
+    moving = x - np.floor_divide(value(x), value(y)) * (anp.where(infinite, 0.0, y) if np.any(infinite) else y)
     if not is_box(moving):  # an array of another kind that contains a box; its numbers cannot be read here
         raise TypeError(f"Can't differentiate w.r.t. type {type(moving)}")
     return moving + (np.remainder(value(x), value(y)) - value(moving))

@@ -1,0 +1,69 @@
+"""Values at the edges of NumPy's and SciPy's functions: infinities, elements beside them, points outside of the data."""
+
+import numpy as np
+import pytest
+import scipy.interpolate
+
+from adinterface import AutoAutograd, AutoJax, AutoTorch, numpy_function, pushforward, value_and_gradient
+
+ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
+each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+INF = np.inf
+ROWS = [
+    [1e-7, -1e10, 3.0],
+    [1.0, -INF, 2.0, 3.0],
+    [-INF, INF, 1.0],
+    [INF, INF, 1.0, 2.0],
+    [1.0, 2.0, INF],
+    [0.1, 0.2, 0.3, 0.7],
+]
+METHODS = ["linear", "hazen", "lower", "higher", "midpoint", "nearest", "inverted_cdf", "averaged_inverted_cdf"]
+
+
+def _value(f, backend, x):
+    x = np.array(x)
+    return pushforward(numpy_function(f, deep=True), backend, (x,), (np.ones_like(x),))[0]
+
+
+@each_engine
+@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_quantiles_are_elements_where_numpys_are(row, backend):
+    def f(x):
+        found = [np.quantile(x, q, method=method) for method in METHODS for q in (0, 0.25, 0.3, 0.5, 0.9, 1.0)]
+        return np.stack([*found, np.percentile(x, 75, method="higher"), np.median(x), np.nanmedian(x)])
+
+    np.testing.assert_allclose(_value(f, backend, row), f(np.array(row)), rtol=1e-13)
+
+
+@each_engine
+def test_an_element_has_the_derivative_of_an_element(backend):
+    for f in (np.median, lambda x: np.quantile(x, 0.3, method="lower"), lambda x: np.percentile(x, 45, method="higher")):
+        value, (found,) = value_and_gradient(numpy_function(f), backend, np.array([-INF, 5.0, INF]))
+        assert value == f(np.array([-INF, 5.0, INF]))
+        np.testing.assert_array_equal(found, np.array([-INF, 5.0, INF]) == value)
+
+
+@each_engine
+def test_division_by_infinity(backend):
+    numbers = np.array([0.0, 1.5, -1.5, 3.0, -3.0, INF, -INF, np.nan])
+    a, b = map(np.ravel, np.meshgrid(numbers, numbers))
+    with np.errstate(all="ignore"):
+        for f in (np.mod, np.fmod, np.floor_divide, lambda a, b: np.divmod(a, b)[0], lambda a, b: a % b, lambda a, b: a // b):
+            np.testing.assert_array_equal(_value(lambda x, f=f: f(x[0], x[1]), backend, [a, b]), f(a, b))
+    value, (found,) = value_and_gradient(numpy_function(lambda x: np.sum(x % INF)), backend, np.array([1.5, 2.0]))
+    assert value == 3.5
+    np.testing.assert_array_equal(found, [1.0, 1.0])
+
+
+@each_engine
+@pytest.mark.parametrize("kind", ["previous", "next", "nearest", "linear"])
+def test_interpolation_outside_of_the_data(kind, backend):
+    x, points = np.array([0.0, 1.0, 2.5, 4.0]), np.array([-3.0, 0.0, 0.5, 1.0, 4.0, 5.0])
+
+    def f(y):
+        return scipy.interpolate.interp1d(x, y, kind=kind, fill_value="extrapolate")(points)
+
+    y = np.array([1.0, 3.0, 2.0, 5.0])
+    np.testing.assert_allclose(_value(f, backend, y), f(y), rtol=1e-13)
+    np.testing.assert_allclose(_value(f, backend, np.stack([y, -y])), f(np.stack([y, -y])), rtol=1e-13)

@@ -42,7 +42,8 @@ def of_scipy(scipy_function: Any, *, ignored: Iterable[str] = ()) -> Callable[[F
     """
 
     def decorate(code: F) -> F:
-        name = f"{_public(scipy_function)}.{scipy_function.__name__}"
+        word = getattr(scipy_function, "__name__", code.__name__)  # before SciPy 1.17 some are objects without a name
+        name = f"{_public(scipy_function)}.{word}"
         signature = _signature(scipy_function)
         known = inspect.signature(code).parameters
         everything = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in known.values())
@@ -58,7 +59,7 @@ def of_scipy(scipy_function: Any, *, ignored: Iterable[str] = ()) -> Callable[[F
                 args, keywords = _bound(name, signature, known, everything, nothing, args, keywords)
             return (code if kind is NumpyArray else on_engine)(*args, **keywords)
 
-        call.__module__ = f"adinterface.{_public(scipy_function)}"
+        call.__module__, call.__name__ = f"adinterface.{_public(scipy_function)}", word
         OURS[scipy_function] = call
         return call  # type: ignore[return-value]
 

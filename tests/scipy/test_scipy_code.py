@@ -15,7 +15,7 @@ import scipy.sparse
 import scipy.spatial.distance
 import scipy.special as special
 import torch
-from adinterface_jax import jax_special
+from adinterface_jax import special as jax_special
 from adinterface_jax.library import JAX
 from adinterface_studies.functions import table
 from adinterface_studies.functions.scipy_code import USES

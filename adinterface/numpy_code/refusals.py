@@ -63,6 +63,7 @@ _LEAVING = {
     r"(= \.\.\.|\.(fill|put|__setitem__)\(.*\))$": "f itself has not made that array: write a = np.array(a) in f first",
     r"np\.(asarray|array|asanyarray)\([\[(]": "Write np.stack([...]) for a list of arrays",
     r"np\.(asarray|array|asanyarray|float64|float32)\(": "Leave it out: it is an array already",
+    r"\bma\.": "Engines have no masked arrays: write np.where(mask, 0.0, x), and divide sums by np.sum(~mask)",
     r"np\.full\(": "Write np.broadcast_to(value, shape)",
     r"np\.arange\(": "Write start + step * np.arange(n) with a number n, or np.linspace",
     r"np\.random\.|rng\.|default_rng": "Draw standard random numbers, then shift and scale them",
@@ -81,6 +82,8 @@ _OF_SCIPY = {
     r"\bnorm\.logpdf\(": "Write -x**2 / 2 - np.log(2 * np.pi) / 2",
     r"\bcholesky\(": "Write np.linalg.cholesky, which gives the lower triangle",
     r"\b(solve|inv|det|pinv|lstsq)\(": r"Write np.linalg.\1",
+    r"\bodeint\(|LSODA": "It is compiled: write scipy.integrate.solve_ivp with method='RK45', 'BDF' or 'Radau', which is "
+    "Python code",
     r"": "The function needs plain NumPy arrays: write it with np, np.linalg or a ufunc of scipy.special, or use "
     "AutoFiniteDifferences()",
 }

@@ -287,6 +287,27 @@ def classes_with_a_metaclass(x):
     return registered.value(x) + Later(x).value(x) + Valuing().value(x) + Valuing[int]().value(x)
 
 
+class Buffers:
+    """An object without methods."""
+
+    def __init__(self, size):
+        self.values, self.scale = np.zeros(size), np.array([1.0, 2.0, 3.0])
+
+
+BUFFERS = Buffers(1)
+
+
+@program
+def buffers_of_an_object(x):
+    made = Buffers(3)
+    made.values[0] = x[0]
+    made.values[1:] += x[1:]
+    made.scale[1] = x[1] ** 2
+    assert isinstance(BUFFERS, Buffers)
+    assert type(BUFFERS) is type(made) is Buffers
+    return np.sum(made.values * made.scale)
+
+
 @program
 def objects_of_a_class(x):
     return (
@@ -791,6 +812,15 @@ REFUSED = {
         "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its gradient. Leave it out: it is an "
         "array already. deep=True does not reach test_numpy_deep.Color.value_of, which runs as it is. Write what it does "
         "as a plain function.",
+    ),
+    "masked arrays": (
+        lambda x: np.ma.masked_greater(x, 0.5).sum(),
+        "which would drop its gradient. Engines have no masked arrays: write np.where(mask, 0.0, x), and divide sums by "
+        "np.sum(~mask).",
+    ),
+    "a compiled solver": (
+        lambda x: scipy.integrate.odeint(lambda y, t: -x[0] * y, [1.0], [0.0, 1.0])[-1, 0],
+        "It is compiled: write scipy.integrate.solve_ivp with method='RK45', 'BDF' or 'Radau', which is Python code.",
     ),
     "nditer with options": (
         lambda x: sum(np.nditer(x, order="F")),

@@ -115,8 +115,13 @@ def can_stand_for(cls: type) -> bool:
         and bool(cls.__flags__ & _MADE_BY_A_STATEMENT)
         and bool(cls.__flags__ & (1 << 10))  # may have subclasses
         and not issubclass(cls, _UNLIKE)
-        and any(_is_code(member) for base in cls.__mro__ for name, member in vars(base).items() if name not in _USUAL)
+        and (runs_code(cls) or type(vars(cls).get("__init__")) is types.FunctionType)
     )
+
+
+def runs_code(cls: type) -> bool:
+    """Whether objects of a class have code; those of any other class, such as sentinels, are not replaced."""
+    return any(_is_code(member) for base in cls.__mro__ for name, member in vars(base).items() if name not in _USUAL)
 
 
 #: What every sentinel has; one that is compared by `is` must stay the one object.

@@ -262,7 +262,7 @@ class Copies:
         if entry is not None and entry[0]() is value:
             return entry[1]
         standing = self._class(cls)
-        if standing is cls or isinstance(cls, classes.Reached):
+        if standing is cls or isinstance(cls, classes.Reached) or not classes.runs_code(cls):
             return value
         made = classes.object_for(value, standing)
         if made is None:

@@ -95,7 +95,7 @@ def _of_order(m: int, n: int, z: Any, diff_n: int) -> list[list[Any]]:
 
 
 def _scale(degree: int, order: int, norm: bool) -> float:
-    """The factor of a polynomial, beside that of the order without its sign."""
+    """The factor of a polynomial, with that of the order without its sign."""
     if abs(order) > degree:
         return 0.0
     count = math.perm(degree + abs(order), 2 * abs(order))

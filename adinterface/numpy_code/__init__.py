@@ -20,7 +20,7 @@ from ..core.tree import Constant, Leaf, Node, Structure, flatten, handler_of, re
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
 from .gaps import with_nan
-from .refusals import forget, here, outside_remedies
+from .refusals import forget, here, of_others, outside_remedies
 from .storage import ARGUMENT, MADE
 from .storage import PYTHON as OF_PYTHON
 
@@ -97,14 +97,16 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             if here.refused is not None and not _of_engine(result):
                 raise NumpyCodeError(here.refused)
         except NumpyCodeError as error:
-            _note_remedies(error, error)
+            _note_remedies(error, error, deep)
             raise
         except Exception as error:
             # NumPy's error, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in SciPy's C code, replaces the
             # wrapper's own.
-            if isinstance(error, (ValueError, SystemError)) and isinstance(error.__cause__, NumpyCodeError):
-                refused = NumpyCodeError(str(error.__cause__))
-                _note_remedies(refused, error)
+            replaced = isinstance(error, (ValueError, SystemError)) and isinstance(error.__cause__, NumpyCodeError)
+            said = str(error.__cause__) if replaced else of_others(error, deep)
+            if said is not None:
+                refused = NumpyCodeError(said)
+                _note_remedies(refused, error, deep)
                 raise refused from error
             # SciPy has error classes of its own. C code may also call f again while the wrapper's error is pending: CPython
             # then may not find an attribute that is there.
@@ -127,9 +129,9 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
     return on_any_engine
 
 
-def _note_remedies(refused: NumpyCodeError, raised: BaseException) -> None:
+def _note_remedies(refused: NumpyCodeError, raised: BaseException, deep: bool) -> None:
     """Add a note to a refusal of code that is not the user's, with a remedy."""
-    note = outside_remedies(raised)
+    note = outside_remedies(raised, deep)
     if note is not None and note not in getattr(refused, "__notes__", ()):
         refused.add_note(note)
 

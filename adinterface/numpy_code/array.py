@@ -15,11 +15,13 @@ from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY
 from . import folds
+from .array_like import Carrier, array_of, subclass_among
 from .engine import Engine
 from .flags import flags_of
 from .gaps import GAPS, past_gaps
 from .names import (
     ACCUMULATE,
+    ARITHMETIC,
     ARRAY,
     MAKING_ARRAYS,
     METHODS,
@@ -47,6 +49,8 @@ from .refusals import (
     into_plain,
     is_formatting,
     note_unknown,
+    of_key,
+    of_subclass,
     where_deep_helps,
 )  # fmt: skip
 from .storage import (
@@ -61,7 +65,8 @@ from .storage import (
     register,
     replace_root,
     source_of,
-)
+    views_of,
+)  # fmt: skip
 from .writers import WRITERS, WRITING_METHODS, Flat
 from .writes import accumulate_at, holds_storage, into, put, stacked, writable, write
 
@@ -118,6 +123,8 @@ class NumpyArray(Storage):
                     return result
                 else:
                     natives.append(_operand(engine, value, array, ufunc))
+                    if natives[-1] is NotImplemented:
+                        return NotImplemented
             result = engine.functions[ufunc](*natives)
         if type(result) not in engine.classes:
             return wrap(result, engine)
@@ -238,6 +245,19 @@ class NumpyArray(Storage):
             self._no_attribute("shape")
         shape: tuple[int, ...] = self._array.shape
         return tuple(shape)
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        if type(self) is not NumpyArray:
+            self._array.shape = shape
+        elif self._view or next(views_of(self), None) or self._origin not in (None, "", in_order(self.ndim)):
+            raise NumpyCodeError(
+                f"numpy_function: {expression()} = ... gives another shape to an argument of f, or to an array that shares its "
+                f"elements with another. Write x = x.reshape(shape)."
+            )
+        else:
+            self._array = self._engine.functions[np.reshape](self._array, shape)
+            self._origin = self._origin and in_order(self.ndim)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -420,8 +440,10 @@ class NumpyArray(Storage):
         return self._whole(int)
 
     def __hash__(self) -> int:
-        if self.dtype.kind not in "iub" or self.ndim:
-            raise TypeError("unhashable type: 'NumpyArray'")
+        if self.ndim:
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        if self.dtype.kind not in "iub":
+            raise NumpyCodeError(of_key(expression() or "hash(x)"))
         return hash(self._whole(int))
 
     def __index__(self) -> int:
@@ -449,6 +471,14 @@ class NumpyArray(Storage):
             return decisions.numbers(integers._array, self._engine.library)
         value = self._engine.library.value_under_trace(self._array) if self._traced() else None
         return self._array if value is None else value
+
+    def __round__(self, ndigits: Any = None) -> Any:
+        if self.ndim:
+            raise TypeError("type numpy.ndarray doesn't define __round__ method")
+        return int(np.rint(self)) if ndigits is None else np.round(self, ndigits)
+
+    def __bytes__(self) -> bytes:
+        raise NumpyCodeError(of_key("bytes(x)"))
 
     def __float__(self) -> float:
         if is_formatting(sys._getframe(1)):
@@ -495,6 +525,10 @@ class NumpyArray(Storage):
         return np.ravel(self, order).copy()
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
+        if (cls := subclass_among((dtype, type))) is not None:
+            if issubclass(cls, Carrier):
+                return cls.around(self[...], self)
+            raise NumpyCodeError(of_subclass(cls, "Write np.asarray(x) for it"))
         if dtype is not None and dtype is not np.ndarray and dtype != self.dtype:
             return self.__getattr__("view")
         return self[...]
@@ -528,6 +562,8 @@ class NumpyArray(Storage):
                 f"numpy_function: the method {name} writes to its array, and engines cannot differentiate that. "
                 f"Write {WRITING[name]}."
             )
+        if name in _DIGITS and self._origin is PYTHON:
+            raise NumpyCodeError(of_key(f"x.{name}"))
         if name.startswith("__") or not hasattr(pretended(self)(0), name):
             raise _no_such(self, name)
         if name == "is_integer":
@@ -539,6 +575,8 @@ class NumpyArray(Storage):
                 "numpy_function: x.device asks where an array lies, and the engine's may lie anywhere. Leave device=... out: a "
                 "NumPy array goes to where the array that it meets lies."
             )
+        if name in _BYTES:
+            raise NumpyCodeError(of_key(f"x.{name}"))
         raise NumpyCodeError(
             f"numpy_function: x.{name} needs NumPy memory, which an array of {self._engine.library.name} does not have."
         )
@@ -636,6 +674,8 @@ def _called_in_full(
     """The engine's function for any number of arguments and for keywords."""
     if function is _PIECEWISE:
         return _piecewise(*args, **kwargs)
+    if kwargs.get("casting") == _HARMLESS["casting"]:
+        del kwargs["casting"]
     place = place_of_out(function) if len(args) > 2 else None
     if "out" in kwargs or (place is not None and len(args) > place):
         out, args = _out_of(function, args, kwargs)
@@ -706,7 +746,8 @@ def unwrap(
         return int(value)
     if isinstance(value, (list, tuple)):  # of a user's class
         return unwrap(tuple(value) if isinstance(value, tuple) else list(value), engine, beside, function, place)
-    return value
+    inner = array_of(value)
+    return value if inner is value else unwrap(inner, engine, beside, function, place)
 
 
 def decided(x: Any) -> Any:
@@ -762,11 +803,16 @@ def of_no_axes(x: Any) -> Any:
     return array
 
 
+#: Attributes of a Python number that read its digits, and those of an array that read its memory.
+_DIGITS = frozenset({"as_integer_ratio", "hex"})
+_BYTES = frozenset({"data", "tobytes", "tofile", "dump", "dumps"})
 _AS_THEY_ARE = frozenset({int, float, bool, complex, str, slice, type(None), type(Ellipsis)})
 
 
 def _operand(engine: Engine, value: Any, beside: Any, ufunc: np.ufunc) -> Any:
-    operand = engine.operand(value, beside)
+    if isinstance(value, Carrier):
+        return NotImplemented  # the carrier is asked next
+    operand = engine.operand(array_of(value), beside)
     if operand is NotImplemented:
         raise TypeError(f"numpy_function: {spelled(ufunc)} got a {type(value).__name__} and a {engine.library.name} array.")
     return operand
@@ -894,7 +940,7 @@ def _product(ufunc: np.ufunc, other: Any, array: NumpyArray, reflected: bool) ->
     return NotImplemented
 
 
-def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
+def _in_place(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     operator = binary(ufunc)
 
     def operate(self: NumpyArray, other: Any) -> Any:
@@ -960,23 +1006,6 @@ def _method(name: str) -> Callable[..., Any]:
     return method
 
 
-ARITHMETIC: dict[str, tuple[np.ufunc, str]] = {
-    "add": (np.add, "+"),
-    "sub": (np.subtract, "-"),
-    "mul": (np.multiply, "*"),
-    "truediv": (np.true_divide, "/"),
-    "floordiv": (np.floor_divide, "//"),
-    "mod": (np.remainder, "%"),
-    "pow": (np.power, "**"),
-    "matmul": (np.matmul, "@"),
-    "and": (np.bitwise_and, "&"),
-    "or": (np.bitwise_or, "|"),
-    "xor": (np.bitwise_xor, "^"),
-    "lshift": (np.left_shift, "<<"),
-    "rshift": (np.right_shift, ">>"),
-}
-
-
 def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any) -> Any:
     """np.piecewise by np.where. Here, because the functions are NumPy code too, and take wrappers."""
     conditions = list(condlist) if isinstance(condlist, (list, tuple)) or np.ndim(condlist) > np.ndim(x) else [condlist]
@@ -992,21 +1021,16 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any) 
 
 
 COMPARISONS: dict[str, np.ufunc] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+}  # fmt: skip
 #: The operators on two Python numbers that return a third.
-_PYTHONS = frozenset({np.divmod, *(ufunc for ufunc, _ in ARITHMETIC.values())})
+_PYTHONS = frozenset({np.divmod, *ARITHMETIC.values()})
 SIGNS: dict[str, np.ufunc] = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
 
-for _name, (_ufunc, _symbol) in ARITHMETIC.items():
+for _name, _ufunc in ARITHMETIC.items():
     setattr(NumpyArray, f"__{_name}__", binary(_ufunc))
     setattr(NumpyArray, f"__r{_name}__", reflected(_ufunc))
-    setattr(NumpyArray, f"__i{_name}__", _in_place(_ufunc, _symbol))
+    setattr(NumpyArray, f"__i{_name}__", _in_place(_ufunc))
 for _name, _ufunc in COMPARISONS.items():
     setattr(NumpyArray, f"__{_name}__", _comparing(_ufunc))
 for _name, _operator in (("__divmod__", binary), ("__rdivmod__", reflected)):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .array import NumpyArray, of_no_axes
+from .array_like import arrays_in
 from .made_array import array_of_engine, captured, made, plain
 from .storage import Storage
 from .writes import holds_storage, stacked
@@ -88,6 +89,7 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 
 def _as_array(value: Any, dtype: Any, order: Any) -> Any:
     """The value itself if it is an array of that dtype; else a new one, of the engine or made."""
+    value = arrays_in(value)
     if isinstance(value, (list, tuple)) and array_of_engine(value) is not None:
         value = stacked(value)
     if type(value) is NumpyArray:

@@ -11,7 +11,9 @@ import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import Library, kind
+from .array_like import operand_of
 from .names import instead_of, names, spelled
+from .refusals import ENGINES
 from .storage import Storage
 from .writes import holds_storage, stacked
 
@@ -138,8 +140,9 @@ class Engine:
 
     def lift(self, value: Any, beside: Any) -> Any:
         """A plain NumPy array as an operand for a native one."""
-        if type(value) not in _PLAIN:
+        if type(value) not in _PLAIN and type(value).__module__.partition(".")[0] not in ENGINES:
             _refuse_more_than_an_array(value)
+            value = np.asarray(value)
         self.require_numbers(value.dtype)
         return self.library.lift(value, beside)
 
@@ -154,6 +157,7 @@ class Engine:
         """A value other than a wrapper as an operand for a native array; NotImplemented if it is not a number."""
         if type(value) in self.numbers:
             return value
+        value = operand_of(value)
         if isinstance(value, (list, tuple, range)):
             value = stacked(value) if holds_storage(value) else np.asarray(value)
         if isinstance(value, Storage):
@@ -178,6 +182,12 @@ def _refuse_more_than_an_array(value: Any) -> None:
         raise NumpyCodeError(
             "numpy_function: a masked array together with an engine's array would lose its mask. Write np.where(mask, a, b), "
             "or nan for what is masked and np.nansum and the like."
+        )
+    cls = type(value)
+    if cls.__array_ufunc__ is not np.ndarray.__array_ufunc__ or cls.__mul__ is not np.ndarray.__mul__:
+        raise NumpyCodeError(
+            f"numpy_function: {cls.__module__}.{cls.__qualname__} is a subclass of numpy.ndarray with operators of its own, "
+            f"which an engine's array does not have. Write np.asarray(x) for it."
         )
 
 

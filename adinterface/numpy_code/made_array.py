@@ -14,9 +14,10 @@ import numpy as np
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import Library
 from ..core.tree import handler_of, register_stand_in
-from .array import ARITHMETIC, COMPARISONS, SIGNS, NumpyArray, binary, reflected, wrap
+from .array import COMPARISONS, SIGNS, NumpyArray, binary, reflected, wrap
+from .array_like import Carrier, array_of, arrays_in, subclass_among, with_each
 from .engine import engine_of
-from .names import VIEWS, place_of_out, spelled
+from .names import ARITHMETIC, VIEWS, place_of_out, spelled
 from .refusals import into_captured, into_plain, into_shared
 from .storage import (
     CAPTURED,
@@ -46,6 +47,9 @@ class MadeArray(NumpyArray):
     # NumPy's protocols
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        for x in inputs:
+            if isinstance(x, Carrier):
+                return NotImplemented  # it is asked next
         beside = array_of_engine((inputs, kwargs))
         if beside is None and method == "at":
             return getattr(ufunc, method)(*plain(inputs))
@@ -114,6 +118,7 @@ class MadeArray(NumpyArray):
         if type(index) is int:
             spot = index
         else:
+            index = arrays_in(index)
             beside = array_of_engine(index)
             try:
                 spot = known(index, None if beside is None else beside._engine)
@@ -124,6 +129,7 @@ class MadeArray(NumpyArray):
         return _views(result, [self]) if type(result) is np.ndarray else result
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        value = array_of(value)
         beside = array_of_engine(value)
         if beside is None:
             among = array_of_engine(index)
@@ -145,6 +151,8 @@ class MadeArray(NumpyArray):
         return _views(self._array.reshape(*plain(shape), order=order), [self])
 
     def view(self, *args: Any, **kwargs: Any) -> Any:
+        if issubclass(carried := subclass_among((*args, *kwargs.values())) or np.ndarray, Carrier):
+            return carried.around(self.view(), self)  # type: ignore[union-attr]
         return _views(self._array.view(*args, **kwargs), [self])
 
     def copy(self, order: Any = "C") -> MadeArray:
@@ -257,6 +265,8 @@ def array_of_engine(value: Any) -> Any:
             inner = array_of_engine(part)
             if inner is not None:
                 return inner
+    if isinstance(value, Carrier):
+        return array_of_engine(value._inner)
     if cls is slice:
         return array_of_engine((value.start, value.stop, value.step))
     return None
@@ -264,27 +274,16 @@ def array_of_engine(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """The values with plain NumPy arrays."""
+    if isinstance(value, Carrier):
+        value = value._inner
     return value._array if type(value) is MadeArray else with_each(plain, value)
 
 
 def lent(value: Any) -> Any:
     """The values with copies of plain NumPy arrays, for an engine."""
+    if isinstance(value, Carrier):
+        value = value._inner
     return value._operand() if type(value) is MadeArray else with_each(lent, value)
-
-
-def with_each(of: Callable[[Any], Any], value: Any) -> Any:
-    """A list, tuple, namedtuple or dict with each part replaced; the value itself if nothing is."""
-    if not isinstance(value, (tuple, list, dict)):
-        return value
-    given = list(value.values() if isinstance(value, dict) else value)
-    parts = [of(part) for part in given]
-    if all(a is b for a, b in zip(parts, given)):
-        return value
-    if isinstance(value, dict):
-        return dict(zip(value, parts))
-    if isinstance(value, list):
-        return parts
-    return value._make(parts) if hasattr(value, "_make") else tuple(parts)
 
 
 def _ours(out: Any, function: Any) -> Any:
@@ -393,6 +392,8 @@ def _forward(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
             other = other._array
         elif isinstance(other, (list, tuple)):
             return ufunc(self, stacked(other))
+        elif getattr(other, "__array_priority__", 0) > 0:
+            return NotImplemented
         result = ufunc(self._array, other)
         return _new_array(result) if type(result) is np.ndarray else result
 
@@ -429,7 +430,7 @@ def _sign(ufunc: np.ufunc) -> Callable[[MadeArray], Any]:
     return lambda self: made(ufunc(self._array))
 
 
-for _name, (_ufunc, _) in ARITHMETIC.items():
+for _name, _ufunc in ARITHMETIC.items():
     setattr(MadeArray, f"__{_name}__", _forward(_ufunc))
     setattr(MadeArray, f"__r{_name}__", _backward(_ufunc))
     setattr(MadeArray, f"__i{_name}__", _in_place(_ufunc, f"__i{_name}__"))

@@ -136,34 +136,10 @@ def place_of_out(function: Callable[..., Any]) -> int | None:
 
 #: Methods of ndarray that are functions of the array, with the NumPy function's name.
 METHODS = [
-    "all",
-    "any",
-    "argmax",
-    "argmin",
-    "argpartition",
-    "argsort",
-    "choose",
-    "cumprod",
-    "cumsum",
-    "diagonal",
-    "dot",
-    "max",
-    "mean",
-    "min",
-    "nonzero",
-    "prod",
-    "ravel",
-    "repeat",
-    "round",
-    "searchsorted",
-    "squeeze",
-    "std",
-    "sum",
-    "swapaxes",
-    "take",
-    "trace",
-    "var",
-]
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "cumprod", "cumsum", "diagonal", "dot",
+    "max", "mean", "min", "nonzero", "prod", "ravel", "repeat", "round", "searchsorted", "squeeze", "std", "sum",
+    "swapaxes", "take", "trace", "var",
+]  # fmt: skip
 
 #: Methods of ndarray that change its memory, and what to write instead.
 WRITING = {
@@ -227,15 +203,17 @@ def by_columns(order: str | None, shape: Sequence[int]) -> bool:
     return kind == "F"
 
 
+#: The ufunc of each operator, by the name of its method.
+ARITHMETIC: dict[str, np.ufunc] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
+}  # fmt: skip
+
 #: A ufunc's reduction and accumulation, as functions.
 REDUCE: dict[np.ufunc, Callable[..., Any]] = {
-    np.add: np.sum,
-    np.multiply: np.prod,
-    np.maximum: np.max,
-    np.minimum: np.min,
-    np.logical_and: np.all,
-    np.logical_or: np.any,
-}
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all, np.logical_or: np.any,
+}  # fmt: skip
 ACCUMULATE: dict[np.ufunc, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}
 
 #: The functions whose result may share the memory of an argument.

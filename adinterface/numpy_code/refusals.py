@@ -104,32 +104,35 @@ _FOLLOWED = r"(np|numpy)\.(asarray|array|asanyarray|float64|float32|full|arange|
 
 def where_deep_helps(found: str) -> str:
     """The note for a refusal that numpy_function(f, deep=True) may avoid: Python code needed a plain array."""
-    if in_deep_code():
-        return ""
-    if (left := _left_by_deep(sys._getframe(1))) is not None:
-        return left
-    helps = _in_scipy() or re.match(_FOLLOWED, found)
-    return " numpy_function(f, deep=True) runs most of such code as it is." if helps else ""
+    if here.running:
+        return _left_by_deep(sys._getframe(1))
+    return unless_deep(_AS_IT_IS) if _in_scipy() or re.match(_FOLLOWED, found) else ""
 
 
-def _left_by_deep(frame: FrameType | None) -> str | None:
-    """The note for code that runs unchanged under deep=True; None for any other."""
+def unless_deep(advice: str, deep: bool | None = None) -> str:
+    """What numpy_function(f, deep=True) does; empty where it is what runs."""
+    return "" if (here.running if deep is None else deep) else f" numpy_function(f, deep=True) {advice}"
+
+
+_AS_IT_IS = "runs most of such code as it is."
+
+
+def _left_by_deep(frame: FrameType | None) -> str:
+    """The note for code that runs unchanged under deep=True; empty for any other."""
     while frame is not None and _package_of(frame) in _NOT_THE_USERS:
         frame = frame.f_back
     caller = frame
     while caller is not None and not getattr(caller.f_globals, "deep", False):
         caller = caller.f_back
     if frame is None or caller is None or caller is frame:
-        return None
+        return ""
     name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
     return f" deep=True does not reach {name}, which runs as it is. Write what it does as a plain function."
 
 
 def in_deep_code() -> bool:
     """Whether it is the copy of a function that led here."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _package_of(frame) in _NOT_THE_USERS:
-        frame = frame.f_back
+    frame, _ = _of_the_user()
     return frame is None or getattr(frame.f_globals, "deep", False)
 
 
@@ -185,7 +188,7 @@ def into_unknown_elements() -> str:
 
 
 def into_plain(function: str) -> str:
-    deep = "" if in_deep_code() else " numpy_function(f, deep=True) follows what the code that f calls makes, too."
+    deep = unless_deep("follows what the code that f calls makes, too.")
     return (
         f"numpy_function: {function} would write its result into a plain NumPy array (out=, or an operator such as +=), which "
         f"would drop its gradient: f itself has not made that array. Write a = np.array(a) in f first, and pass that to code "
@@ -193,7 +196,15 @@ def into_plain(function: str) -> str:
     )
 
 
-def outside_remedies(error: BaseException) -> str | None:
+def of_subclass(cls: type, instead: str) -> str:
+    deep = unless_deep("runs most classes that add methods and attributes.")
+    return (
+        f"numpy_function: {expression() or 'this'} makes an object of {cls.__module__}.{cls.__qualname__}, a subclass of "
+        f"numpy.ndarray, which an engine's array cannot be. {instead}.{deep}"
+    )
+
+
+def outside_remedies(error: BaseException, deep: bool) -> str | None:
     """The remedies for a refusal of code in an installed package."""
     trace, frame = error.__traceback__, None
     while trace is not None:
@@ -201,12 +212,10 @@ def outside_remedies(error: BaseException) -> str | None:
         trace = trace.tb_next
     if frame is None or not frame.f_code.co_filename.startswith(_INSTALLED):
         return None
-    told = getattr(frame.f_globals, "deep", False) or _left_by_deep(frame) is not None
-    deep = "" if told else "numpy_function(f, deep=True) runs most of such code as it is. "
     return (
-        f"This is code of {_package_of(frame) or 'a package'}, which need not be changed. {deep}Where it writes into its "
-        f"argument, pass it x.copy(). adinterface.rules.differentiate_with gives the function that calls it a derivative, and "
-        f"AutoFiniteDifferences() takes it as it is."
+        f"This is code of {_package_of(frame) or 'a package'}, which need not be changed.{unless_deep(_AS_IT_IS, deep)} "
+        f"Where it writes into its argument, pass it x.copy(). adinterface.rules.differentiate_with gives the function that "
+        f"calls it a derivative, and AutoFiniteDifferences() takes it as it is."
     )
 
 
@@ -216,23 +225,71 @@ _INSTALLED = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib", 
 
 def expression() -> str:
     """The expression of the user's code that led here, from the positions that Python keeps; empty if it has no source."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _package_of(frame) in _NOT_THE_USERS:
-        frame = frame.f_back
-    return "" if frame is None else _expression_at(frame, frame.f_lasti)
+    return _expression_at(*_of_the_user())
 
 
 def expression_of(error: BaseException) -> str:
     """The expression of the user's code from which an error came that NumPy itself raised."""
-    trace = error.__traceback__
-    last = trace
+    return _expression_at(*_raising(error))
+
+
+def _of_the_user() -> tuple[FrameType | None, int]:
+    """The frame of the user's code that led here, and its instruction."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and _package_of(frame) in _NOT_THE_USERS:
+        frame = frame.f_back
+    return frame, 0 if frame is None else frame.f_lasti
+
+
+def _raising(error: BaseException) -> tuple[FrameType | None, int]:
+    """The frame of the user's code from which an error came, and its instruction."""
+    trace = last = error.__traceback__
     while trace is not None:
         last = trace if _package_of(trace.tb_frame) not in _NOT_THE_USERS else last
         trace = trace.tb_next
-    return "" if last is None else _expression_at(last.tb_frame, last.tb_lasti)
+    return (None, 0) if last is None else (last.tb_frame, last.tb_lasti)
 
 
-def _expression_at(frame: FrameType, instruction: int) -> str:
+def of_key(what: str) -> str:
+    return (
+        f"numpy_function: {what} makes bytes, digits or a key of what is differentiated, which have no derivative. Make them "
+        f"before the call, of the plain numbers, and pass them to f."
+    )
+
+
+_BEFORE = (
+    "Compute what is constant before the call, and pass it to f; give the function a derivative with "
+    "adinterface.rules.differentiate_with, or use AutoFiniteDifferences()"
+)
+_EARLIER = "Make keys and bytes before the call, of the plain numbers, and pass them to f"
+_BASE = "Call the method of the array itself, and np.zeros for the constructor"
+#: What C code, and Python's own, says of an object that is no plain array or number, and what to do; by what the error says.
+_NO_ARRAYS = {
+    r"object __array__ method not producing an array": "Call the object's __array__() instead",
+    r"requires a 'numpy\.ndarray' object but received|is not a subtype of numpy\.ndarray": _BASE,
+    r"^object supporting the buffer API required$|a bytes-like object is required, not '(NumpyArray|MadeArray)'": _EARLIER,
+    r"^Derivatives of non-symmetric eigenvectors": "np.linalg.eigvals has one, and np.linalg.eigh, also of its vectors",
+    r"^(Function call with ambiguous argument types|argument should be a string or a Rational instance)$": _BEFORE,
+    r"^(?!.*(unsupported operand|not supported between|object is not |object does not )).*(NumpyArray|MadeArray)": _BEFORE,
+}
+
+
+def of_others(error: BaseException, deep: bool) -> str | None:
+    """The refusal for an error of code that takes no engine's array and says so in its own words; None for another error."""
+    said = str(error)
+    instead = next((text for look, text in _NO_ARRAYS.items() if re.search(look, said, re.DOTALL)), None)
+    if instead is None or not isinstance(error, (TypeError, ValueError, NotImplementedError)):
+        return None
+    said = re.sub("NumpyArray|MadeArray", "array", re.split(r"\n| are only valid", said)[0])
+    lacks = isinstance(error, NotImplementedError)
+    why = "has no derivative on this engine" if lacks else "needs plain arrays or numbers of Python, which those here are not"
+    advice = "" if lacks else unless_deep(_AS_IT_IS, deep)
+    return f"numpy_function: {expression_of(error) or 'this'} {why} ({said}). {instead}.{advice}"
+
+
+def _expression_at(frame: FrameType | None, instruction: int) -> str:
+    if frame is None:
+        return ""
     code = frame.f_code
     source = source_at(code, instruction, code.co_filename, frame.f_globals)
     writes = dis.opname[code.co_code[instruction]] in ("STORE_SUBSCR", "STORE_SLICE")  # the second from Python 3.12 on

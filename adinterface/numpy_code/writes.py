@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
+from .array_like import array_of
 from .names import spelled
 from .refusals import into_argument, into_captured, into_plain, into_unknown_elements
 from .storage import ARGUMENT, CAPTURED, Numbers, Storage, Unknown, is_number, known, locate, replace_root
@@ -77,6 +78,8 @@ def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
         value = native
     elif isinstance(value, (list, tuple)) and holds_storage(value):
         return as_native(stacked(value), dtype, root)
+    elif (array := array_of(value)) is not value:
+        return as_native(array, dtype, root)
     plain = np.empty(np.shape(value), dtype)
     plain[...] = value
     return engine.lift(plain, root._array)

@@ -717,7 +717,7 @@ def test_a_plain_array_indexed_by_what_jit_does_not_know():
         (lambda x: np.hypot(x, "a"), TypeError, "numpy_function: np.hypot got a str and"),
         (lambda x: x.numpy(), AttributeError, "'numpy.ndarray' object has no attribute 'numpy'"),
         (lambda x: [x][x[0]], TypeError, "only integer scalar arrays can be converted to a scalar index"),
-        (lambda x: {x: 1}, TypeError, "unhashable type: 'NumpyArray'"),
+        (lambda x: {x: 1}, TypeError, "unhashable type: 'numpy.ndarray'"),
         (lambda x: len(x[0]), TypeError, "len() of unsized object"),
         (lambda x: list(x[0]), TypeError, "iteration over a 0-d array"),
         (lambda x: x.reshape(2, 2), (ValueError, TypeError, RuntimeError), ""),

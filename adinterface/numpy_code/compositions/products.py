@@ -91,6 +91,8 @@ def cross(xp: ModuleType, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axis
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
     a, b = counted_in_full(xp, a, b)
     a, b = xp.moveaxis(a, axisa, -1), xp.moveaxis(b, axisb, -1)
+    if a.shape[-1] == b.shape[-1] == 2:
+        return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     if a.shape[-1] != 3 or b.shape[-1] != 3:
         raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
     a0, a1, a2 = [a[..., n] for n in range(3)]

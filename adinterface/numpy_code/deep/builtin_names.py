@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..array import NumpyArray, pretended
+from ..array_like import array_of
 from ..python_numbers import is_python_number, python_number
 from .classes import real_of as real_class
 from .globals import Globals, Of
@@ -20,8 +21,7 @@ from .standing import is_instance, is_subclass, standing
 
 def _number(real: type, dtype: type) -> Callable[..., Any]:
     def make(*args: Any) -> Any:
-        if len(args) == 1 and type(args[0]) is NumpyArray:
-            x = args[0]
+        if len(args) == 1 and type(x := array_of(args[0])) is NumpyArray:
             if x.size != 1:
                 raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
             return python_number(np.reshape(x, ()).astype(dtype))
@@ -107,12 +107,14 @@ def builtin_names(of: Of) -> dict[str, Any]:
 
 
 def super_(*args: Any) -> Any:
-    """super() from a replaced class continues with the original's bases."""
+    """super() from a replaced class continues with the original's bases; of a subclass of ndarray, with their replacements."""
     if args:
         return super(real_class(args[0]), *args[1:])
     frame = sys._getframe(1)
     names = frame.f_locals
-    return super(names["__class__"], names[frame.f_code.co_varnames[0]])
+    cls, first = names["__class__"], names[frame.f_code.co_varnames[0]]
+    order = (first if isinstance(first, type) else type(first)).__mro__
+    return super(next((base for base in order if vars(base).get("_real") is cls), cls), first)
 
 
 class _Body(dict[str, Any]):
@@ -123,6 +125,8 @@ class _Body(dict[str, Any]):
         self._scope = scope
 
     def __missing__(self, name: str) -> Any:
+        if name == "__annotations__":  # the interpreter makes them where it finds none
+            raise KeyError(name)
         return self._scope[name]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.contract.decisions import note_reading
+from ..array_like import Carrier
 from ..refusals import here, telling_unknown
 from .classes import landed
 from .copies import Copies, DictView, ListView
@@ -37,6 +38,8 @@ def _leaving(result: Any) -> Any:
     cls = type(result)
     if cls is ListView or cls is DictView:
         return result._original
+    if isinstance(result, Carrier):
+        return result._inner
     if cls is list or cls is tuple:
         parts = list(map(_leaving, result))
         return parts if cls is list else tuple(parts)

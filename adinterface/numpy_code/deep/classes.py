@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, Generic
 
+from ..array_like import protocols
 from .kept import note
 from .reach import reached
 
@@ -144,12 +145,13 @@ def class_for(cls: type, of: Callable[[Any], Any], renew: Callable[[], None]) ->
         "__doc__": cls.__doc__,
         "__slots__": (),
         **_slots(cls),
+        **protocols(cls),
         "__init_subclass__": classmethod(lambda sub, **keywords: None),
     }
     if all("__eq__" not in vars(base) for base in cls.__mro__[:-1]):
         body["__eq__"], body["__hash__"] = _same, _hash
     if all("__getattribute__" not in vars(base) for base in cls.__mro__[:-1]):
-        body["__getattribute__"] = _reading(of)
+        body["__getattribute__"] = reading(of)
     if issubclass(cls, Generic):
         body["__class_getitem__"] = classmethod(lambda made, item: made)  # typing would return the alias of the original
     try:
@@ -181,7 +183,7 @@ def fill(made: Any, members: Mapping[str, Any], copy: Copy) -> None:
     def again(function: Any) -> Any:
         return copy(function) if type(function) is types.FunctionType else function
 
-    cls = vars(made)["_reached"]
+    cls = vars(made).get("_reached", object)
     for base in inspect.getmro(type(cls))[-3::-1]:  # of the metaclass
         for name, member in vars(base).items():
             if type(member) is types.FunctionType and name not in _LEFT | vars(Reached).keys():
@@ -238,7 +240,7 @@ def _descriptor(member: Any, again: Callable[[Any], Any]) -> Any:
     return None
 
 
-def _reading(of: Callable[[Any], Any]) -> Callable[[Any, str], Any]:
+def reading(of: Callable[[Any], Any]) -> Callable[[Any, str], Any]:
     def __getattribute__(self: Any, name: str) -> Any:
         value = object.__getattribute__(self, name)
         if name[:2] == "__" or (type(value) is types.MethodType and value.__self__ is self):

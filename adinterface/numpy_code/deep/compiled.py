@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import re
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +12,8 @@ import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray
-from ..made_array import lent, made, with_each
+from ..array_like import with_each
+from ..made_array import lent, made
 from ..refusals import note_unknown
 from .plain import first_wrapped, known_numbers, plain
 
@@ -39,7 +42,7 @@ class Compiled(_Around):
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if first_wrapped((args, keywords)) is None:
-            return self._plainly(args, keywords)
+            return self._calling_back(args, keywords)
         lent_out: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
         try:
             result = self.__wrapped__(*_numbers(args, lent_out), **_numbers(keywords, lent_out))
@@ -52,6 +55,33 @@ class Compiled(_Around):
         if written or not _is_discrete(result):
             raise NumpyCodeError(refusal(self.__wrapped__))
         return made(result)
+
+    def _calling_back(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """With functions that hand it plain numbers: C code may print an error of theirs, or go on; so it is refused then."""
+        refused = False
+
+        def told(value: Any) -> Any:
+            if not isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+                return with_each(told, value)
+
+            @functools.wraps(value)
+            def call(*args: Any, **keywords: Any) -> Any:
+                nonlocal refused
+                result = value(*args, **keywords)
+                refused = refused or first_wrapped((result,)) is not None
+                return plain(result) if not refused else with_each(_any_numbers, (result,))[0]
+
+            return call
+
+        try:
+            result = self._plainly(told(args), told(keywords))
+        except Exception as error:
+            if refused:
+                raise NumpyCodeError(refusal(self.__wrapped__)) from error
+            raise
+        if refused:
+            raise NumpyCodeError(refusal(self.__wrapped__))
+        return result
 
     def __getitem__(self, key: Any) -> Compiled:
         """Of a function that is compiled for several types, that for one."""
@@ -108,6 +138,25 @@ def _numbers(value: Any, lent_out: list[tuple[np.ndarray[Any, Any], np.ndarray[A
     return value
 
 
+def _any_numbers(value: Any) -> Any:
+    """The numbers of a result; while they are unknown, others."""
+    if type(value) is not NumpyArray:
+        return plain(value)
+    numbers = known_numbers(value, uncompiled=True)
+    return np.zeros(value.shape) if numbers is None else numbers
+
+
+_ROOTS = (
+    "Take scipy.optimize.brentq or newton for one unknown, and adinterface.rules.root for several (a minimum is a root of its "
+    "gradient); the solvers of adinterface.fit stand outside of f. Or"
+)
+#: What to do instead of calling the compiled parts of SciPy's solvers.
+_SOLVERS = {
+    r"\._(minpack|lbfgsb|slsqplib|slsqp|cobyla\w*|moduleTNC|nnls)\b": _ROOTS,
+    r"\._(odepack|lsoda|vode|dop)\b": "Take scipy.integrate.solve_ivp with RK45, RK23, DOP853, BDF or Radau. Or",
+}
+
+
 def _is_discrete(result: Any) -> bool:
     if type(result) is tuple:
         return bool(result) and all(map(_is_discrete, result))
@@ -118,8 +167,9 @@ def _is_discrete(result: Any) -> bool:
 
 def refusal(real: Callable[..., Any]) -> str:
     module, name = getattr(real, "__module__", None), getattr(real, "__qualname__", None) or getattr(real, "__name__", "?")
+    name = f"{module}.{name}" if module else str(name)
+    instead = next((text for look, text in _SOLVERS.items() if re.search(look, name)), "Write it with np,")
     return (
-        f"numpy_function: {module + '.' if module else ''}{name} is compiled code, which takes plain NumPy arrays, and that "
-        f"would drop the gradient. Write it with np, give it a derivative with adinterface.rules.differentiate_with, or use "
-        f"AutoFiniteDifferences()."
+        f"numpy_function: {name} is compiled code, which takes plain NumPy arrays, and that would drop the gradient. {instead} "
+        f"give it a derivative with adinterface.rules.differentiate_with, or use AutoFiniteDifferences()."
     )

@@ -15,9 +15,10 @@ import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, as_plain
+from ..array_like import with_each
 from ..engine import OFFERS
-from ..made_array import captured, with_each
-from . import builtin_names, classes, digests, math_names, numpy_names, scipy_names
+from ..made_array import captured
+from . import builtin_names, classes, digests, math_names, numpy_names, scipy_names, subclasses
 from .bytecode import assigns_to_globals
 from .compiled import Compiled, Left, Offered, settled
 from .copier import FunctionCopy, copied
@@ -223,6 +224,9 @@ class Copies:
             for offer in OFFERS:
                 if (stand_in := offer(cls)) is not None:
                     return self._keep(cls, stand_in)
+            if issubclass(cls, np.ndarray):
+                carries = type(cls) is type
+                return self._keep(cls, subclasses.class_for(cls, self.of, self._method_copy) if carries else cls)
             if not classes.can_stand_for(cls):
                 return self._keep(cls, cls)
             made = classes.class_for(cls, self.of, self.renew)
@@ -264,10 +268,11 @@ class Copies:
         standing = self._class(cls)
         if standing is cls or isinstance(cls, classes.Reached) or not classes.runs_code(cls):
             return value
-        made = classes.object_for(value, standing)
+        carries = isinstance(standing, subclasses.Carrying)
+        made = subclasses.object_for(value, standing) if carries else classes.object_for(value, standing)
         if made is None:
             return value
-        if classes.shares_slots(made):  # and keeps its owner: one is made each time
+        if not carries and classes.shares_slots(made):  # and keeps its owner: one is made each time
             return made
         with contextlib.suppress(TypeError):
             self._objects[id(value)] = (weakref.ref(value, self._forget(self._objects, id(value))), made)

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..array import NumpyArray, as_plain, known_numbers
-from ..made_array import MadeArray, with_each
+from ..array_like import with_each
+from ..made_array import MadeArray
 from ..refusals import here
 from .copier import is_filled
 from .plain import PLAIN

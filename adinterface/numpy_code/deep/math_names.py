@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, in_text
-from ..made_array import with_each
+from ..array_like import arrays_in, with_each
 from ..python_numbers import checked, not_finite, python_number
 from ..refusals import expression
 from .plain import first_wrapped, is_followed, plain
@@ -121,6 +121,7 @@ def _following(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
     def call(*args: Any, **keywords: Any) -> Any:
         if args and not isinstance(args[0], (NumpyArray, list, tuple, float, int)):
             args = (list(args[0]) if hasattr(args[0], "__next__") else args[0], *args[1:])  # a generator is looked at once
+        args = arrays_in(args)
         if first_wrapped(args) is None:
             return real(*plain(args), **keywords)
         args = tuple(map(_double, args))

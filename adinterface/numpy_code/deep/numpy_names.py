@@ -9,11 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from ...core.contract.decisions import active
 from ...core.contract.errors import NumpyCodeError
 from .. import array_makers
 from ..array import NumpyArray, decided, of_no_axes, pretended
+from ..array_like import Carrier, carrier_among
 from ..made_array import made
 from ..refusals import note_unknown
 from ..storage import source_of
@@ -31,6 +33,10 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
     if type(a) is NumpyArray and dtype is None and not copies(copy):
         return of_no_axes(a)
     return array_makers.asarray(assembled(a), real_of(dtype), order, **({"copy": True} if copies(copy) else {}))
+
+
+def asanyarray(a: Any, *args: Any, **keywords: Any) -> Any:
+    return a if isinstance(a, Carrier) and not args and not keywords else asarray(a, *args, **keywords)
 
 
 def copies(copy: Any) -> bool:
@@ -221,6 +227,20 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         _place(arr, mask, vals)
 
 
+def _moving(real: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the memory of an array, which here has that of the numbers of its elements, in C order."""
+
+    @functools.wraps(real)
+    def call(x: Any, *args: Any, **keywords: Any) -> Any:
+        x = asarray(x)
+        if not is_followed(x) or x.itemsize not in (4, 8):
+            return made(real(plain(x), *args, **keywords))
+        places = np.arange(x.size, dtype=f"i{x.itemsize}").reshape(x.shape)
+        return np.ravel(x)[real(places, *args, **keywords)]
+
+    return call
+
+
 def fromiter(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
     items = [item for n, item in enumerate(iterable) if count < 0 or n < count]
     return array(items, dtype)
@@ -307,8 +327,14 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
             return [assembled(part) for part in value] if one_by_one else assembled(value)
         return real_of(value) if isinstance(value, type) else value
 
+    polynomials = real.__name__.startswith("poly")
+
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
+        if (carrier := carrier_among((args, keywords))) is not None:
+            return carrier.__array_function__(real, (type(carrier),), args, keywords)
+        if polynomials and any(isinstance(arg, np.poly1d) for arg in args):
+            return of(written)(*args, **keywords)
         if real is np.einsum:  # of which a list may say axes
             args = tuple([stacked(arg) if holds_storage([arg]) else arg for arg in args])
         elif real is not np.block:  # which takes nested lists
@@ -368,12 +394,13 @@ def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
     """The replacement of each NumPy name, by its identity."""
     ours = {
         **array_makers.MAKERS,
-        np.asarray: asarray, np.array: array, np.asanyarray: asarray, np.ascontiguousarray: ascontiguousarray,
+        np.asarray: asarray, np.array: array, np.asanyarray: asanyarray, np.ascontiguousarray: ascontiguousarray,
         np.asfortranarray: asarray, np.asarray_chkfinite: asarray_chkfinite, np.require: require, np.copy: copy,
         np.isscalar: isscalar, np.full: full, np.full_like: full_like, np.arange: arange, np.broadcast: broadcast,
         np.ndenumerate: ndenumerate, np.nditer: nditer, np.place: place, np.apply_along_axis: apply_along_axis,
         np.may_share_memory: may_share_memory, np.shares_memory: may_share_memory,
         np.partition: partition, np.fromiter: fromiter, np.result_type: concrete_dtype, np.iterable: iterable,
+        as_strided: _moving(as_strided), sliding_window_view: _moving(sliding_window_view),
         np.emath.arccos: inverse(np.emath.arccos, "acos"), np.emath.arcsin: inverse(np.emath.arcsin, "asin"),
         np.vectorize: standing(np.vectorize, lambda *args, **keywords: Vectorized(of, np.vectorize(*args, **keywords))),
     }  # fmt: skip

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.contract.decisions import active
 from ..array import NumpyArray, known_numbers, numbers_unknown, settled_number
+from ..array_like import arrays_in
 from ..made_array import MadeArray, array_of_engine, plain
 from ..writes import holds_storage, stacked
 
@@ -26,6 +27,7 @@ def first_wrapped(values: Any) -> Any:
 
 def assembled(value: Any) -> Any:
     """A list with engine arrays as one array, as NumPy takes lists; a list of plain arrays unchanged."""
+    value = arrays_in(value)
     if isinstance(value, (list, tuple)):
         if array_of_engine(value) is not None:
             return stacked(value)

@@ -121,13 +121,12 @@ def root(real: Function, of: Of) -> Function:
     """
 
     @functools.wraps(real)
-    def call(f: Any, *args: Any, **keywords: Any) -> Any:
-        extra = args[2] if len(args) > 2 else keywords.pop("args", ())
-        extra = extra if isinstance(extra, tuple) else (extra,)
+    def call(f: Any, a: Any, b: Any, args: Any = (), *others: Any, **keywords: Any) -> Any:
+        extra = args if isinstance(args, tuple) else (args,)
         known = settled_number(extra)
         numbers = lambda x: settled_number(f(x, *known))
         options = {name: settled_number(value) for name, value in keywords.items()}
-        root = real(numbers, *[settled_number(arg) for arg in args[:2]], (), *args[3:], **options)
+        root = real(numbers, settled_number(a), settled_number(b), (), *others, **options)
         at, rest = (root[0], root[1:]) if isinstance(root, tuple) else (root, None)
         if first_wrapped((f(at, *extra),)) is None:
             return root

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..array import NumpyArray, pretended
+from ..array_like import Carrier
 from .classes import real_of as own_class
 
 
@@ -50,6 +51,8 @@ def real_of(value: Any) -> Any:
 
 def is_instance(x: Any, classes: Any) -> bool:
     """The built-in of this name, for which an engine's array is NumPy's."""
+    if isinstance(x, Carrier):
+        return is_subclass(type(x)._real, classes) or isinstance(x, classes)  # type: ignore[attr-defined]
     if isinstance(x, NumpyArray):
         return is_subclass(pretended(x), classes) or classes is NumpyArray
     return isinstance(x, _real_classes(classes))

@@ -1,0 +1,313 @@
+"""Code in which NumPy's or Python's C code met what stands for an array: it runs, or is refused by name, with deep=True."""
+
+import dataclasses
+import decimal
+import enum
+import fractions
+import hashlib
+import json
+import re
+import statistics
+
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.optimize
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
+
+from adinterface import (
+    AutoAutograd,
+    AutoJax,
+    AutoTorch,
+    NumpyCodeError,
+    gradient,
+    numpy_function,
+    prepare,
+)
+
+ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
+each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+X = np.array([0.4, 1.3, 2.2])
+PROGRAMS, REFUSED = [], []
+
+
+def program(f):
+    PROGRAMS.append(pytest.param(f, id=f.__name__))
+    return f
+
+
+def refused(message):
+    def register(f):
+        REFUSED.append(pytest.param(f, message, id=f.__name__))
+        return f
+
+    return register
+
+
+def deep(f):
+    return numpy_function(f, deep=True)
+
+
+def differences(f, x):
+    """By hand, with a step that is smaller than what a rounding keeps."""
+    steps = 1e-6 * np.eye(len(x))
+    return np.array([f(x + step) - f(x - step) for step in steps]) / 2e-6
+
+
+# What runs ------------------------------------------------------------------------------------------------------------
+
+
+@program
+def a_shape_that_is_assigned(x):
+    y, made = 2 * x, np.zeros(3)
+    y.shape = (3, 1)
+    y[1] = x[:1] ** 2
+    made.shape = 1, 3
+    made[0] = x
+    assert y.shape == (3, 1)
+    return np.sum(y @ made)
+
+
+@program
+def casting(x):
+    return np.sum(np.clip(x, 0.5, 2.0, casting="same_kind") + np.add(x, 1.0, casting="same_kind"))
+
+
+@program
+def rounded(x):
+    assert type(round(x[1])) is int
+    assert round(float(x[1])) == 1
+    return round(x[0], 3) + round(x[1]) * x[2] + round(float(x[2]), 1) * x[0]
+
+
+@program
+def windows(x):
+    return np.sum(as_strided(x, (2, 2), (8, 8)) ** 2) + np.sum(sliding_window_view(x, 2) ** 3)
+
+
+@program
+def polynomials(x):
+    p = np.poly1d(x)
+    return np.polyder(p)(0.7) + np.polyint(p)(0.2) + np.polyval(p, 0.3) + np.polyadd(p, p)(0.1) + np.polyder(x)[0]
+
+
+@program
+def a_dataclass_of_its_own(x):
+    @dataclasses.dataclass
+    class Local:
+        a: object
+        b: float = 2.0
+
+        def value(self):
+            return np.sum(np.asarray(self.a) ** 2) * self.b
+
+    assert "__annotations__" not in globals() or "a" not in __annotations__
+    return Local(x).value()
+
+
+@program
+def products_of_two_components(x):
+    return np.cross(x[:2], np.array([1.0, 2.0])) * x[2] + np.sum(np.cross(np.outer(x, x[:2]), x[1:]))
+
+
+@program
+def a_root_between_named_limits(x):
+    return scipy.optimize.brentq(f=lambda t, c: t**2 - x[1] * c, a=0.1, b=5.0, args=(2.0,)) * x[0]
+
+
+@program
+def digits_of_a_number(x):
+    return x[1] * (2 if float(x[0]).is_integer() else 3)
+
+
+@each_engine
+@pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors are deprecated:DeprecationWarning")
+def test_program(f, backend):
+    wanted = differences(f, X)
+    np.testing.assert_allclose(gradient(deep(f), backend, X)[0], wanted, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("f", [rounded, a_shape_that_is_assigned, windows], ids=lambda f: f.__name__)
+def test_compiled(f):
+    wanted = differences(f, 1.1 * X)
+    np.testing.assert_allclose(prepare(gradient, deep(f), AutoJax(), X)(1.1 * X)[0], wanted, rtol=1e-6, atol=1e-8)
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+KEY = (
+    "makes bytes, digits or a key of what is differentiated, which have no derivative. Make them before the call, of the plain"
+)
+CODE = "needs plain arrays or numbers of Python, which those here are not"
+ROOTS = "Take scipy.optimize.brentq or newton for one unknown, and adinterface.rules.root for several"
+IVP = "Take scipy.integrate.solve_ivp with RK45, RK23, DOP853, BDF or Radau. Or give it a derivative"
+
+
+@refused(f"numpy_function: v in memo {KEY} numbers, and pass them to f.")
+def a_memo(x):
+    memo, v = {}, float(x[0])
+    return 0 if v in memo else x[1]
+
+
+@refused(f"numpy_function: hash(float(x[0])) {KEY}")
+def a_hash(x):
+    return x[0] * (hash(float(x[0])) * 0 + 1)
+
+
+@refused(f"numpy_function: x.tobytes {KEY}")
+def bytes_of_an_array(x):
+    return np.sum(x) * len(hashlib.md5(x.tobytes()).hexdigest())
+
+
+@refused(f"numpy_function: bytes(x) {KEY}")
+def bytes_by_the_built_in(x):
+    return np.sum(x) * len(bytes(x))
+
+
+@refused(f"numpy_function: memoryview(x) {CODE}")
+def a_view_of_memory(x):
+    return np.sum(x) * len(memoryview(x))
+
+
+@refused(f"numpy_function: x.hex {KEY}")
+def hexadecimal_digits(x):
+    return x[1] * len(float(x[0]).hex())
+
+
+@refused(f"numpy_function: decimal.Decimal(float(x[0])) {CODE} (conversion from array to Decimal is not supported).")
+def a_decimal(x):
+    return float(decimal.Decimal(float(x[0])))
+
+
+@refused("numpy_function: ")
+def a_fraction(x):
+    return float(fractions.Fraction(float(x[0])))
+
+
+@refused("numpy_function: ")
+def statistics_of_python(x):
+    return statistics.mean([float(v) for v in x]) + statistics.fmean(x)
+
+
+@refused(f"numpy_function: np.ndarray.__iadd__(x, 1.0) {CODE}")
+def methods_of_the_class(x):
+    return np.sum(np.ndarray.__iadd__(x, 1.0))
+
+
+@refused("numpy_function: x.shape = ... gives another shape to an argument of f, or to an array that shares its elements")
+def the_shape_of_an_argument(x):
+    x.shape = (3, 1)
+    return np.sum(x)
+
+
+@refused(
+    "numpy_function: scipy.optimize._minpack._hybrd is compiled code, which takes plain NumPy arrays, and that would drop the "
+    f"gradient. {ROOTS}"
+)
+def roots(x):
+    return scipy.optimize.fsolve(lambda t: t**2 - x, np.ones(3))[0]
+
+
+@refused(ROOTS)
+def a_root(x):
+    return scipy.optimize.root(lambda t: t**2 - x, np.ones(3)).x[0]
+
+
+@refused(ROOTS)
+def a_fit(x):
+    return scipy.optimize.curve_fit(lambda t, a: a * t, np.arange(3.0), x)[0][0]
+
+
+@refused(ROOTS)
+def least_squares(x):
+    return scipy.optimize.leastsq(lambda p: p - x, np.ones(3))[0][0]
+
+
+@refused(IVP)
+def an_equation(x):
+    return scipy.integrate.odeint(lambda y, t: -x * y, np.ones(3), [0.0, 1.0])[-1, 0]
+
+
+@refused(IVP)
+def an_equation_by_lsoda(x):
+    return scipy.integrate.solve_ivp(lambda t, y: -x * y, (0.0, 1.0), np.ones(3), method="LSODA").y[0, -1]
+
+
+@refused(IVP)
+def an_equation_by_dopri5(x):
+    solver = scipy.integrate.ode(lambda t, y: -x * y).set_integrator("dopri5")
+    return solver.set_initial_value(np.ones(3), 0.0).integrate(1.0)[0]
+
+
+@refused(f"{CODE} (Function call with ambiguous argument types). Compute what is constant before the call, and pass it to f;")
+def a_classifier(x):
+    return np.sum(LogisticRegression().fit(np.arange(4.0)[:, None], np.array([0, 0, 1, 1])).coef_) * x[0]
+
+
+@refused(f"{CODE} (Argument 'n_classes' has incorrect type")
+def a_tree(x):
+    return DecisionTreeRegressor().fit(np.arange(4.0)[:, None], np.arange(4.0)).predict([[2.0]])[0] * x[0]
+
+
+@each_engine
+@pytest.mark.parametrize(("f", "message"), REFUSED)
+def test_refused(f, message, backend, capfd):
+    with pytest.raises(NumpyCodeError, match=re.escape(message)) as caught:
+        gradient(deep(f), backend, X)
+    told = "\n".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
+    assert "numpy_function(f, deep=True)" not in told  # which the user has written
+    assert "NumpyArray" not in told.partition("\n")[0]
+    assert capfd.readouterr().err == ""  # C code prints no traceback
+
+
+def test_what_is_computed_before_the_call_runs():
+    key = hashlib.md5(X).hexdigest()
+    found = gradient(deep(lambda x, key: np.sum(x) * len(key)), AutoTorch(), X, key)[0]
+    np.testing.assert_allclose(found, [32, 32, 32])
+
+
+def test_compiled_solvers_of_plain_numbers_run():
+    f = deep(lambda x: scipy.optimize.fsolve(lambda t: t**2 - 4.0, 1.0)[0] * np.sum(x))
+    np.testing.assert_allclose(gradient(f, AutoTorch(), X)[0], [2, 2, 2])
+
+
+def test_eigenvectors_on_jax():
+    """Their derivative is JAX's refusal; that of the eigenvalues is not."""
+    message = "has no derivative on this engine (Derivatives of non-symmetric eigenvectors). np.linalg.eigvals has one"
+    with pytest.raises(NumpyCodeError, match=re.escape(message)):
+        gradient(deep(lambda x: np.sum(np.linalg.eig(np.diag(x) + 0.1)[0]).real), AutoJax(), X)
+    f = deep(lambda x: np.sum(np.linalg.eigvals(np.diag(x) + 0.1)).real)
+    np.testing.assert_allclose(gradient(f, AutoJax(), X)[0], [1, 1, 1])
+
+
+# Errors and advice ----------------------------------------------------------------------------------------------------
+
+
+@each_engine
+@pytest.mark.parametrize("f", [lambda x: x + "a", lambda x: {}["a"], lambda x: json.loads("{")], ids=["types", "key", "JSON"])
+def test_errors_of_the_code_itself_stay(f, backend):
+    with pytest.raises((TypeError, KeyError, ValueError)) as caught:
+        gradient(deep(f), backend, X)
+    assert not isinstance(caught.value, NumpyCodeError)
+
+
+class Color(enum.Enum):
+    RED = 1
+
+    def value_of(self, x):
+        return np.sum(np.asarray(x)) + float(x[0])
+
+
+@each_engine
+def test_advice_does_not_repeat_what_the_user_did(backend):
+    """Code that does not run as a copy does not say that it should."""
+    f = lambda x: Color.RED.value_of(x)
+    with pytest.raises(NumpyCodeError) as caught:
+        gradient(deep(f), backend, X)
+    assert "numpy_function(f, deep=True)" not in str(caught.value)
+    assert "deep=True does not reach test_raw_errors.Color.value_of, which runs as it is." in str(caught.value)
+    with pytest.raises(NumpyCodeError, match=re.escape("numpy_function(f, deep=True) runs most of such code as it is.")):
+        gradient(numpy_function(f), backend, X)

@@ -32,3 +32,14 @@ def test_unknown_packages_and_backends(capsys):
 )
 def test_verdicts(function, own, verdict):
     assert foreign.judged(foreign.Case("f", function, (2.0,), own), AutoAutograd())[0] == verdict
+
+
+def test_the_costs_of_copied_code(capsys, monkeypatch):
+    from adinterface_studies import deep_costs
+
+    monkeypatch.setattr(deep_costs, "ENGINES", {"autograd": (AutoAutograd(), False)})
+    monkeypatch.setattr(deep_costs, "PROGRAMS", {"a sine": (math.sin, (0.5,))})
+    assert main(["deep-costs", "--rounds", "1"]) == 0
+    header, _, row = capsys.readouterr().out.splitlines()
+    assert header == "| program | f | autograd |"
+    assert row.startswith("| a sine | ")

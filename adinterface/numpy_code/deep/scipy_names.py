@@ -256,7 +256,7 @@ def _interpolate() -> Any:
     return importlib.import_module("scipy.interpolate")
 
 
-#: Compiled modules beside each of which another one, in Python, does the same for namespaces.
+#: Compiled modules. For each there is another one, in Python, that does the same for namespaces.
 _FOR_NAMESPACES = ("scipy.spatial.transform._rotation_cy", "scipy.spatial.transform._rigid_transform_cy")
 #: By module and name: a function of the original and of the replacements.
 FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Any]] = {

@@ -820,7 +820,7 @@ REFUSED = {
     ),
     "a compiled solver": (
         lambda x: scipy.integrate.odeint(lambda y, t: -x[0] * y, [1.0], [0.0, 1.0])[-1, 0],
-        "It is compiled: write scipy.integrate.solve_ivp with method='RK45', 'BDF' or 'Radau', which is Python code.",
+        "Take scipy.integrate.solve_ivp with RK45, RK23, DOP853, BDF or Radau.",
     ),
     "nditer with options": (
         lambda x: sum(np.nditer(x, order="F")),

@@ -280,7 +280,7 @@ OF_NO_AXES = {
     "np.full_like(x[..., 0], 0.75)": True,
     "np.zeros_like(x[0])": True,
     "np.ones_like(np.sum(x))": True,
-    "np.empty_like(x[0]) * 0 + x[0]": False,
+    "np.zeros_like(x[0]) * 0 + x[0]": False,
     "np.array(x[0])": True,
     "np.array(x[0], dtype=float)": True,
     "np.asarray(x[0] * 1)": True,

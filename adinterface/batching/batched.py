@@ -144,7 +144,7 @@ class Batched(Operation):
     def title(self) -> str:
         return f"batched({self.name})"
 
-    def carrier(self, auto: AutoBackend) -> Backend:
+    def computing_backend(self, auto: AutoBackend) -> Backend:
         return self.inner.backend
 
     @property
@@ -198,7 +198,7 @@ class Batched(Operation):
                 own, rest = arrays[: len(leaves)], iter(arrays[len(leaves) :])
                 beside = [next(rest) if each else value for value, each in zip(function.carried, passed)]
                 one = Function(plan, function.f, beside, function.output)
-                one.fresh = False  # shared values are used again for the next entry
+                one.owns_leaves = False  # shared values are used again for the next entry
                 return compute(one, own, tuple(rest))
 
             beside = [value for value, each in zip(function.carried, passed) if each]

@@ -87,7 +87,7 @@ def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str
         if marked:
             raise TreeError(f"batched: {path} is an Each inside an Each. {_ANOTHER}")
         marked = True
-    if structure.type.held and marked:
+    if structure.type.is_owner and marked:
         raise TreeError(
             f"batched: {path} is an object whose code computes with one set of parameters, so it cannot stand in "
             f"Each(...). Stack the parameters as a dict, Each(dict), and call the object with them inside f."

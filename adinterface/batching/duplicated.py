@@ -12,7 +12,7 @@ from ..core.contract.errors import ConversionError, NotDifferentiableError, Tree
 from ..core.contract.library import PYTHON, Library
 from ..core.contract.nodes import Wrapping
 from ..core.contract.structures import Leaf, Marker, build_gradient
-from ..core.tree import along, apart, flatten, handler_of, rebuild
+from ..core.tree import along, flatten, flatten_tree, handler_of, rebuild
 from ..core.tree.recognition import register_marker
 
 T = TypeVar("T")
@@ -55,12 +55,12 @@ class Duplicated(Generic[T]):
 
     def zero(self) -> None:
         """Set the gradient to zero, in place where arrays can be written to."""
-        structure, result = apart(self.gradient)
+        structure, result = flatten_tree(self.gradient)
         values = [_written(leaf, _zeros(leaf), False) if leaf.differentiated else leaf.value for leaf in result]
         self._keep(structure, result, values)
 
     def __repr__(self) -> str:
-        leaves = [leaf for leaf in apart(self.gradient)[1] if leaf.differentiated]
+        leaves = [leaf for leaf in flatten_tree(self.gradient)[1] if leaf.differentiated]
         size = np.linalg.norm([float(np.linalg.norm(leaf.library.to_numpy(leaf.value))) for leaf in leaves])
         return (
             f"Duplicated({type(self.value).__name__} with {len(leaves)} arrays, norm of the gradient "
@@ -74,7 +74,7 @@ class Duplicated(Generic[T]):
 
 def _stored(duplicated: Duplicated[Any], gradient: Any) -> Any:
     """The contents of the buffers, after a gradient is written into them or added."""
-    structure, result = apart(duplicated.gradient)
+    structure, result = flatten_tree(duplicated.gradient)
     try:
         given = along(structure, result, gradient, "the gradient", first="Duplicated")
     except TreeError as error:

@@ -28,7 +28,7 @@ from ..core.operators.jacobian import JacobianOperation, ValueAndJacobianOperati
 from ..core.operators.operation import Operation, Results
 from ..core.operators.run import run
 from ..core.operators.second_order import first_order
-from ..core.tree import CONSTANT, EACH, Constant, Node, Structure, apart, handler_of, rebuild
+from ..core.tree import CONSTANT, EACH, Constant, Node, Structure, flatten_tree, handler_of, rebuild
 from .batched import Batched, BatchedKind
 from .batched_call import BatchedLayout
 
@@ -76,7 +76,7 @@ def _again(structure: Structure, values: Iterator[Any]) -> Any:
     def built(node: Node, children: list[Any]) -> Any:
         if node.type in (CONSTANT, EACH):
             return node.type.replace(None, children)
-        if node.type.held:  # its frozen values are its own
+        if node.type.is_owner:  # its frozen values are its own
             children = [child.value if type(child) is Constant else child for child in children]
         return node.made(node.type.unflatten, children)
 
@@ -148,7 +148,7 @@ class _InParts(ValueAndJacobianOperation):
         args, kwargs = _arguments(plan, [values[n] for n in range(len(values))])
         repeated = Repeated(function)
         with library_of(backend, leaves[0]).evaluation(leaves) or nullcontext():
-            outputs, aux = repeated(*copies(backend, leaves, function.held))
+            outputs, aux = repeated(*copies(backend, leaves, function.owned))
         if repeated.draws.states:
             return derive.jacobian(backend, repeated, leaves)
 
@@ -219,7 +219,7 @@ _NOTHING = object()
 
 
 def _is_part_frozen(structure: Structure) -> bool:
-    return any(_is_constant(child) for node in structure.nodes() if node.type.held for child in node.children)
+    return any(_is_constant(child) for node in structure.nodes() if node.type.is_owner for child in node.children)
 
 
 def _is_constant(structure: Structure) -> bool:
@@ -233,8 +233,8 @@ def _entries(auto: AutoBackend, kind: BatchedKind, f: Callable[..., Any], args: 
 
 def _joined(results: Sequence[Any]) -> Any:
     """The results of all parts as one: their arrays concatenated."""
-    structure, first = apart(results[0])
-    columns = zip(*[[leaf.value for leaf in apart(result)[1]] for result in results], strict=True)
+    structure, first = flatten_tree(results[0])
+    columns = zip(*[[leaf.value for leaf in flatten_tree(result)[1]] for result in results], strict=True)
     return rebuild(structure, iter([_one_behind_the_other(leaf.library, column) for leaf, column in zip(first, columns)]))
 
 

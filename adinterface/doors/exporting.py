@@ -24,14 +24,14 @@ from ..core.contract.registry import classes_with
 from ..core.contract.structures import CONSTANT, Constant, Leaf, LeafSpec, Node, Static, Structure
 from ..core.operators.operation import Operation
 from ..core.operators.run import run
-from ..core.tree import apart, rebuild
+from ..core.tree import flatten_tree, rebuild
 
 
 class Example:
     """The shapes and dtypes of some arguments, and their other values, which are kept alive."""
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]):
-        structure, leaves = apart((args, {name: Constant(value) for name, value in kwargs.items()}))
+        structure, leaves = flatten_tree((args, {name: Constant(value) for name, value in kwargs.items()}))
         self._structure = structure
         self._leaves = [_specified(leaf) for leaf in leaves]
 
@@ -131,9 +131,9 @@ class _Flat:
                     f"An argument has the dtype {library.dtype(value)}, which a file would fix. Pass its data as "
                     f"integers, and make the key of it in f."
                 )
-            if slot.holder is not None:
+            if slot.owner is not None:
                 raise BackendError(
-                    f"f reaches parameters through a {slot.holder.__name__}, which a file cannot hold. Pass a dict of its "
+                    f"f reaches parameters through a {slot.owner.__name__}, which a file cannot hold. Pass a dict of its "
                     f"parameters, and let f call the object with these."
                 )
 
@@ -168,7 +168,7 @@ class _Flat:
             directions = plan.layout.gradients(arrays[count:], values)
             args = (args[0], directions[0], *args[1:]) if self.operation.directions == "second argument" else (args, directions)
         results = run(self.operation.kind, self.auto, self.f, args, kwargs)
-        structure, leaves = apart(results)
+        structure, leaves = flatten_tree(results)
         outputs: list[Any] = []
         self.outputs = []
         self.results_shown = self._result(structure, "result", iter(leaves), outputs)

@@ -19,7 +19,7 @@ from ..core.operators.gradient import value_and_gradient
 from ..core.operators.hessian import hessian, hvp
 from ..core.operators.jacobian import value_and_jacobian
 from ..core.operators.prepare import Prepared, prepare
-from ..core.tree import apart, handler_of
+from ..core.tree import flatten_tree, handler_of
 from ..sparse.auto import AutoSparse
 from .evaluate import Evaluate
 from .packing import Packing, Rows, Vector, pack
@@ -49,7 +49,7 @@ class Flat:
         self._holds = bool(_module_state(start))
         #: The further arguments of f, whose numbers may be set anew before a call.
         self.constants: tuple[Constant, ...] = tuple([part if type(part) is Constant else Constant(part) for part in constants])
-        writes = stateful_type(apart([Constant(start), *self.constants, Constant(kwargs)])[0])
+        writes = stateful_type(flatten_tree([Constant(start), *self.constants, Constant(kwargs)])[0])
         # Each point has its own model, so f's changes in one would not reach another.
         wrapping = writes and writes.wrapping(operation_of(_AtEachPoint, backend), None)
         self._pure = wrapping.wrap(f) if wrapping else f
@@ -195,7 +195,7 @@ def _module_state(value: Any) -> tuple[Any, ...]:
     handler = handler_of(value, scan=False)
     if not isinstance(handler, NodeType):
         return ()
-    if handler.held:
+    if handler.is_owner:
         return handler.state(value)
     return tuple([part for child in handler.flatten(value)[0] for part in _module_state(child)])
 

@@ -17,7 +17,7 @@ from ..core.contract.library import PYTHON, Library, complex_of, widest
 from ..core.contract.nodes import NodeType
 from ..core.contract.structures import Constant, Leaf
 from ..core.tree import Structure, along, count_leaves, rebuild
-from ..core.tree import apart as apart
+from ..core.tree import flatten_tree as flatten_tree
 from ..core.tree import handler_of as handler_of
 from ..core.tree.matching import Fits
 from .tree.algebra import like as like
@@ -32,7 +32,7 @@ class Parameters:
         self.model = model
         self.structure: Structure
         self.found: list[Leaf]
-        self.structure, self.found = apart(model)
+        self.structure, self.found = flatten_tree(model)
         known: dict[Any, int] = {}
         self.once: list[Leaf] = []
         #: For each leaf of the model: its parameter, or None for a leaf that is not optimised.
@@ -123,7 +123,7 @@ def each_constant(change: Callable[[Any], Any], model: Any) -> Any:
     if type(model) is Constant:
         return change(model.value)
     handler = handler_of(model, scan=False)
-    if not isinstance(handler, NodeType) or handler.held or handler.stateful:  # which f gets itself
+    if not isinstance(handler, NodeType) or handler.is_owner or handler.stateful:  # which f gets itself
         return model
     children, data = handler.flatten(model)
     changed = [each_constant(change, child) for child in children]

@@ -13,7 +13,7 @@ from ..core.contract.tracing import untraced
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.second_order import first_order
-from ..core.tree import apart, rebuild
+from ..core.tree import flatten_tree, rebuild
 from ..core.tree.recognition import register_marker
 from .evaluate import TrainingStep
 from .parameters import Parameters, each_constant
@@ -132,7 +132,7 @@ class Training:
     def _restored(self, moved: Any) -> Any:
         """The model with leaves of its own types and with its Constants: compiled code returns arrays of one library."""
         if self._restores is None or self._restores[0] is not type(moved):
-            libraries = {leaf.library for leaf in apart(self.model)[1] if leaf.differentiated}
+            libraries = {leaf.library for leaf in flatten_tree(self.model)[1] if leaf.differentiated}
             self._restores = type(moved), self._frozen or PYTHON in libraries or len(libraries) > 1
         return map(_restored, self.model, moved) if self._restores[1] else moved
 
@@ -163,7 +163,7 @@ def _tied(model: Any, ties: _Ties | None) -> Any:
     """The model with one array at the places of one parameter."""
     if ties is None:
         return model
-    structure, leaves = apart(model)
+    structure, leaves = flatten_tree(model)
     firsts: dict[int, Any] = {}
     return rebuild(
         structure,

@@ -64,7 +64,7 @@ def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structur
         leaves.append(Leaf(arg, library, None, True))
         return tree.DIFFERENTIATED
     structure = flatten(arg, leaves, lambda: f"the argument {rule.path(i)} of the rule {rule.name}")
-    if any(node.type.held for node in structure.nodes()):
+    if any(node.type.is_owner for node in structure.nodes()):
         raise RuleError(
             f"{rule.name}: the argument {rule.path(i)} holds a {type(arg).__name__}, whose parameters a rule cannot give "
             f"derivatives of. Pass a dict of them, and have the object compute with it inside the rule."

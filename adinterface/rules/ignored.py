@@ -40,7 +40,7 @@ def ignore_derivatives(x: Any, /) -> Any:
         return ignore_derivatives(x())
     leaves: list[Leaf] = []
     structure = flatten(x, leaves, lambda: "what ignore_derivatives is given")
-    if any(node.type.held for node in structure.nodes()):
+    if any(node.type.is_owner for node in structure.nodes()):
         raise RuleError(
             f"ignore_derivatives: a {type(x).__name__} holds its parameters itself, so they cannot be taken out of the "
             f"derivative here. Wrap it in Constant(...) where it is an argument, or ignore what it computes."

@@ -107,7 +107,7 @@ def _short(error: Exception) -> str:
 
 def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPattern:
     plan = call.plan
-    if plan.layout.held:
+    if plan.layout.owned:
         raise TypeError("the code of a module computes with its engine alone")
     known = True
 
@@ -124,7 +124,7 @@ def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPatter
     for n in plan.layout.carried:
         value, library = call.values[n], plan.layout.slots[n].library
         handler = handler_of(value, scan=False) if library is None else None
-        if isinstance(handler, NodeType) and handler.held:  # it is one object with other numbers in another call
+        if isinstance(handler, NodeType) and handler.is_owner:  # it is one object with other numbers in another call
             raise TypeError("the code of a module computes with its engine alone")
         carried.append(value if library is None or library is PYTHON else plain(value, library))
 

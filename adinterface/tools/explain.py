@@ -13,7 +13,7 @@ from ..core.call.messages import places_of
 from ..core.call.plan import Plan
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
-from ..core.operators.dispatch import Kind, around_of, require_call
+from ..core.operators.dispatch import Kind, outer_operator_of, require_call
 from ..core.operators.run import run
 from ..core.tree import Slot
 from .probe import counted
@@ -97,7 +97,7 @@ def explain(
     estimated relative error: 5e-15
     """
     call, title = operator, "{}"
-    around = around_of(operator)
+    around = outer_operator_of(operator)
     if around is not None:
         name = operator.__name__
         kind, f, backend, args = around(f"explain({name}, operator, f, backend, ...)", f, (backend, *args), kwargs)
@@ -142,8 +142,8 @@ def _reports(plan: Plan, values: Sequence[Any]) -> Iterator[LeafReport]:
 def _conversion(plan: Plan, path: str, slot: Slot, dtype: str) -> str:
     library = plan.backend.library
     assert slot.library is not None
-    if slot.holder is not None and library is slot.library:
-        return f"f reaches it through the {slot.holder.__name__} that holds it"
+    if slot.owner is not None and library is slot.library:
+        return f"f reaches it through the {slot.owner.__name__} that holds it"
     target = slot.library.name if library is None else library.name
     target = "numpy" if target == "python" else target
     promoted = ", promoted from an integer" if path in [f"args[{i}]" for i in plan.layout.promoted] else ""

@@ -22,7 +22,7 @@ from ..core.tree import (
     Structure,
     flatten,
     handler_of,
-    holder_of,
+    owner_of,
 )
 from .numbers import widened
 
@@ -88,7 +88,7 @@ def _replaced(structure: Structure, arg: Any, leaves: Iterator[Any]) -> Any:
         return arg.value if type(arg) is Constant else arg
     children, data = structure.type.flatten(arg)
     replaced = [_replaced(one, inner, leaves) for one, inner in zip(structure.inner, children)]
-    return structure.type.unflatten(data, [*holder_of(structure.type, arg, children), *replaced])
+    return structure.type.unflatten(data, [*owner_of(structure.type, arg, children), *replaced])
 
 
 def with_other_arrays(
@@ -111,11 +111,11 @@ def with_other_arrays(
         return change(handler, tree) if kind(handler.dtype(tree)) in ("real", "complex") else tree
     if not isinstance(handler, NodeType):
         return tree
-    if handler.held and whole is not None:
+    if handler.is_owner and whole is not None:
         return whole(handler, tree)
     children, data = handler.flatten(tree)
     changed = [with_other_arrays(child, change, whole) for child in children]
-    return handler.replace(data, [*holder_of(handler, tree, children), *changed])
+    return handler.replace(data, [*owner_of(handler, tree, children), *changed])
 
 
 def _with_other_captures(f: FunctionType, change: Callable[[Library, Any], Any], whole: Any) -> FunctionType:

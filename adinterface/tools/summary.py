@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.structures import DIFFERENTIATED
-from ..core.tree.matching import apart
+from ..core.tree.matching import flatten_tree
 from .numbers import widened
 
 
@@ -76,7 +76,7 @@ def summary(tree: Any) -> Summary:
     [0]['b']  python   float  ()     3
     leaves: 2, numbers: 2, norm: 5
     """
-    structure, found = apart(tree)
+    structure, found = flatten_tree(tree)
     leaves = [leaf for leaf in found if leaf.differentiated]
     paths = [path for path, place in structure.places("") if place is DIFFERENTIATED]
     return Summary(

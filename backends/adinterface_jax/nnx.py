@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from adinterface.core.contract.errors import ConversionError
 from adinterface.core.contract.nodes import NodeType, Wrapping
 from adinterface.core.contract.structures import Constant
-from adinterface.fit.parameters import apart, check_scalar, handler_of, scalar_and_rest
+from adinterface.fit.parameters import check_scalar, flatten_tree, handler_of, scalar_and_rest
 
 
 class Stateful(NamedTuple):
@@ -146,12 +146,12 @@ def _stateful(value: Any, path: str) -> Iterator[Stateful]:
     if type(value) is Constant:
         value = value.value
     handler = handler_of(value, scan=False)
-    if not isinstance(handler, NodeType) or handler.held:
+    if not isinstance(handler, NodeType) or handler.is_owner:
         return
     children, data = handler.flatten(value)
     children = tuple([child.value if type(child) is Constant else child for child in children])
     if handler.stateful:
-        leaves = apart(Constant(children[0]))[1] if handler.writable(value) else []  # type: ignore[attr-defined]
+        leaves = flatten_tree(Constant(children[0]))[1] if handler.writable(value) else []  # type: ignore[attr-defined]
         yield Stateful(path, value, handler, children, data, [leaf.value for leaf in leaves])
     for child, key in zip(children, handler.paths(data, len(children))):
         yield from _stateful(child, path + key)

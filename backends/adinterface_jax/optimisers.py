@@ -255,9 +255,9 @@ def _pytree(structure: Structure, values: Iterator[Any]) -> Any:
 def _optax_node(node: Node, parts: list[Any]) -> Any:
     if node.type is CONSTANT:
         return None
-    if not node.type.held and isinstance(node.type, Pytree):
+    if not node.type.is_owner and isinstance(node.type, Pytree):
         return node.type.unflatten(node.data, parts)
-    if node.type.held:
+    if node.type.is_owner:
         parts = parts[1:]
     keys = node.type.paths(node.data, len(parts))
     if keys == [f"[{n}]" for n in range(len(keys))]:

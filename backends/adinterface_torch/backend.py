@@ -114,7 +114,7 @@ class TorchBackend(Backend):
             return False
         if any(map(_GRAD_FN, arrays)) or any(map(_IS_INFERENCE, arrays)):
             return False
-        return not (given := function.given) or (not in_graph(given) and in_place(function, arrays) is function.held)
+        return not (given := function.given) or (not in_graph(given) and in_place(function, arrays) is function.owned)
 
     def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
         """The gradient inside an outer call or a mode of torch, or where processes exchange gradients.
@@ -149,10 +149,10 @@ class TorchBackend(Backend):
     def _recorded(self, function: FlatFunction, leaves: Arrays) -> tuple[bool, Arrays, Arrays, Aux]:
         """Whether results stay in an outer graph; the inputs of the graph that f's evaluation made, its outputs and aux."""
         keep = self._keeps((*leaves, *function.given))
-        held = in_place(function, leaves, keep)
+        owned = in_place(function, leaves, keep)
         with _mode(True):
-            inputs = tuple([x if n in held and not x.is_inference() else _alias(x, keep) for n, x in enumerate(leaves)])
-            with Recording(inputs, [x for n, x in enumerate(inputs) if n not in held]):
+            inputs = tuple([x if n in owned and not x.is_inference() else _alias(x, keep) for n, x in enumerate(leaves)])
+            with Recording(inputs, [x for n, x in enumerate(inputs) if n not in owned]):
                 outputs, aux = function(*inputs)
         keep = keep or self._keeps((), (*outputs, *aux), inputs)  # in the caller's mode: inside no_grad it is a constant
         if in_dual_level():
@@ -268,7 +268,7 @@ class TorchBackend(Backend):
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         """The value once, and a pushforward in every push; stacks of tangents in one."""
-        function, inputs = Repeated(function), _copies(leaves, function.held)
+        function, inputs = Repeated(function), _copies(leaves, function.owned)
         with nullcontext() if peek() is not None else Recording(inputs):
             outputs, aux = function(*inputs)
         if peek() is None and not self._keeps((*leaves, *function.given), (*outputs, *aux)):
@@ -337,14 +337,14 @@ def _apart(tensor: torch.Tensor) -> torch.Tensor:
 
 def _inputs(function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Sequence[torch.Tensor]]:
     """Leaf tensors on the same memory, and which of them are new: what f captured of the same array is not differentiated."""
-    held = function.held
-    if not held:
-        inputs = marked(map(_REQUIRE, leaves if function.fresh else map(_DETACH, leaves)))
+    owned = function.owned
+    if not owned:
+        inputs = marked(map(_REQUIRE, leaves if function.owns_leaves else map(_DETACH, leaves)))
         return inputs, inputs
-    if len(held) == len(leaves):  # a module's parameters are leaf tensors already, which require gradients
+    if len(owned) == len(leaves):  # a module's parameters are leaf tensors already, which require gradients
         return leaves, ()
-    inputs = tuple([x if n in held else _alias(x) for n, x in enumerate(leaves)])
-    return inputs, [x for n, x in enumerate(inputs) if n not in held]
+    inputs = tuple([x if n in owned else _alias(x) for n, x in enumerate(leaves)])
+    return inputs, [x for n, x in enumerate(inputs) if n not in owned]
 
 
 def _reach(gradients: Sequence[Any]) -> bool:
@@ -354,7 +354,7 @@ def _reach(gradients: Sequence[Any]) -> bool:
 
 def _written_back(function: FlatFunction) -> AbstractContextManager[None]:
     """What f changes in the buffers of private copies of modules arrives in the modules."""
-    return kept() if function.held and peek() is None else nullcontext()
+    return kept() if function.owned and peek() is None else nullcontext()
 
 
 def _mode(graph: bool) -> AbstractContextManager[Any]:
@@ -371,10 +371,10 @@ def _outside_inference(x: torch.Tensor) -> torch.Tensor:
     return x.clone() if x.is_inference() else x
 
 
-def _copies(leaves: Arrays, held: frozenset[int] = frozenset()) -> Arrays:
-    """The leaves for an f that may write into them, in memory without overlaps; the held ones themselves."""
+def _copies(leaves: Arrays, owned: frozenset[int] = frozenset()) -> Arrays:
+    """The leaves for an f that may write into them, in memory without overlaps; the owned ones themselves."""
     kept = [TORCH.traced(x) or in_graph((x,)) for x in leaves]
-    return tuple([x if n in held else (x if kept[n] else x.detach()).clone() for n, x in enumerate(leaves)])
+    return tuple([x if n in owned else (x if kept[n] else x.detach()).clone() for n, x in enumerate(leaves)])
 
 
 def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:

@@ -149,19 +149,19 @@ class Watch:
     """Finds, while f runs, what exchanges gradients of the parameters that are differentiated, also if f only captures it."""
 
     def __init__(self, function: FlatFunction, leaves: Arrays):
-        held = [leaves[n] for n in function.held]
-        self._held = {id(leaf) for leaf in held}
+        owned = [leaves[n] for n in function.owned]
+        self._owned = {id(leaf) for leaf in owned}
         #: Those that average gradients in the backward pass of this evaluation.
         self.wrappers: list[DistributedDataParallel] = []
         #: The groups of `fully_shard` to which parameters belong.
-        self.groups = _groups_of(held)
+        self.groups = _groups_of(owned)
         self._mode: _Calls | None = None
 
     def __enter__(self) -> Watch:
         self._outer: Watch | None = here.watch
         here.watch = self
         sharded = {id(parameter.sharded_param) for group in self.groups for parameter in group.fsdp_params}
-        if not self._held <= sharded:  # no wrapper is around parameters that are sharded
+        if not self._owned <= sharded:  # no wrapper is around parameters that are sharded
             self._mode = _Calls(self)
             self._mode.__enter__()  # type: ignore[no-untyped-call]
         return self
@@ -179,12 +179,12 @@ class Watch:
         """f is about to be called with this module: if it wraps all that is differentiated, there is nothing else to find."""
         if isinstance(module, DistributedDataParallel):
             self.called(module)
-            if self._held <= {id(parameter) for parameter in module.module.parameters()}:
+            if self._owned <= {id(parameter) for parameter in module.module.parameters()}:
                 self._stop()
 
     def called(self, wrapper: DistributedDataParallel) -> None:
         """f calls a wrapper."""
-        if wrapper.require_backward_grad_sync and not self._held.isdisjoint(map(id, wrapper.module.parameters())):
+        if wrapper.require_backward_grad_sync and not self._owned.isdisjoint(map(id, wrapper.module.parameters())):
             self.wrappers.append(wrapper)
 
     def refuse(self) -> None:

@@ -34,7 +34,7 @@ class ModuleNode(NodeType):
     an LSTM.
     """
 
-    held = True
+    is_owner = True
 
     def matches(self, value: object) -> bool:
         return isinstance(value, nn.Module)

@@ -53,7 +53,7 @@ class TorchOptim:
 
     def _tensor(self, leaf: Leaf, dtype: str) -> torch.Tensor:
         # The parameters of a module are what torch's optimisers write into; a tensor of the caller's is not.
-        if leaf.library is TORCH and (leaf.holder is not None or self._share):
+        if leaf.library is TORCH and (leaf.owner is not None or self._share):
             own: torch.Tensor = leaf.value
             return own
         return _converted(leaf.value, leaf.library, dtype, copy=not self._share).detach()

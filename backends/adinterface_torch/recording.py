@@ -88,18 +88,18 @@ def in_place(function: FlatFunction, leaves: Arrays, keep: bool = False) -> froz
 
     keep: whether results stay in a graph, so that aliases of the other leaves are in it, too.
     """
-    held = function.held
-    if not held:
-        return held
+    owned = function.owned
+    if not owned:
+        return owned
     others: list[Any] = []
     if keep:  # the results of an earlier call, which f captures, are in a graph of the parameters, too
-        others += [leaf for n, leaf in enumerate(leaves) if n not in held and leaf.requires_grad]
+        others += [leaf for n, leaf in enumerate(leaves) if n not in owned and leaf.requires_grad]
         others += [x for x in _reached(known_to(function)) or () if x.grad_fn is not None]
     given = function.given
     if not (others or given):
-        return held
+        return owned
     reached = _reached([*others, *given])
-    return frozenset() if reached is None or _depends(reached, [leaves[n] for n in held]) else held
+    return frozenset() if reached is None or _depends(reached, [leaves[n] for n in owned]) else owned
 
 
 def share_buffers(module: nn.Module, copied: nn.Module) -> None:

@@ -95,7 +95,7 @@ def unwrapped(value: Any) -> Any:
         return unwrapped(value.value)
     handler = handler_of(value, scan=False)
     if isinstance(handler, NodeType):
-        return value if handler.held else mapped(unwrapped, value)
+        return value if handler.is_owner else mapped(unwrapped, value)
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
@@ -105,7 +105,7 @@ def shifted(value: Any, factor: float = 0.96875) -> Any:
         return Constant(shifted(value.value, factor))
     handler = handler_of(value, scan=False)
     if isinstance(handler, NodeType):
-        return value if handler.held else mapped(lambda leaf: shifted(leaf, factor), value)
+        return value if handler.is_owner else mapped(lambda leaf: shifted(leaf, factor), value)
     if isinstance(value, np.ndarray):
         return np.array(value * factor, dtype=value.dtype) if value.dtype.kind in "fc" else value.copy()
     cls: Any = type(value)
@@ -142,7 +142,7 @@ def _side_by_side(mine: Any, got: Any, path: str, rule: Callable[..., None], con
         _side_by_side(mine.value, got, path, rule, True)
         return
     handler = handler_of(mine, scan=False)
-    if not isinstance(handler, NodeType) or handler.held:
+    if not isinstance(handler, NodeType) or handler.is_owner:
         rule(mine, got, path, constant)
         return
     assert type(got) is type(mine), f"{path}: f got {describe(got)}, wanted a {type(mine).__name__}"

@@ -11,7 +11,7 @@ from adinterface import Constant
 from adinterface.core.contract.library import PYTHON, Library, kind
 from adinterface.core.contract.nodes import NodeType
 from adinterface.core.contract.static_values import Unkeyed
-from adinterface.core.tree import handler_of, holder_of
+from adinterface.core.tree import handler_of, owner_of
 from adinterface.tools.evidence import decide
 from adinterface.tools.numbers import distances
 
@@ -97,7 +97,7 @@ def mapped(change: Callable[[Any], Any], tree: Any, *, derivative: bool = False)
         return change(tree)
     children, data = handler.flatten(tree)
     changed = [mapped(change, child, derivative=derivative) for child in children]
-    changed = [*holder_of(handler, tree, children), *changed]
+    changed = [*owner_of(handler, tree, children), *changed]
     return handler.gradient(data, changed) if derivative else handler.unflatten(data, changed)
 
 
@@ -122,7 +122,9 @@ def nodes(template: Any, result: Any, path: str) -> Iterator[tuple[Any, Any, str
     others, other_data = handler.flatten(result)
     keys, other_keys = handler.paths(data, len(children)), handler.paths(other_data, len(others))
     assert keys == other_keys, f"{path}: got the children {' '.join(other_keys)}, wanted {' '.join(keys)}"
-    assert handler.held or _alike(handler, data, other_data), f"{path}: got {other_data!r} beside its leaves, wanted {data!r}"
+    assert handler.is_owner or _alike(handler, data, other_data), (
+        f"{path}: got {other_data!r} beside its leaves, wanted {data!r}"
+    )
     for child, other, key in zip(children, others, keys):
         yield from nodes(child, other, path + key)
 

@@ -61,7 +61,7 @@ ARGUMENT = "{0} writes into an argument of f, which belongs to the caller. Write
 PLAIN = np.zeros(3)
 
 
-class Holder:
+class Owner:
     plain = PLAIN
     kept = staticmethod(np.asarray)
 
@@ -133,8 +133,8 @@ def ufunc_at(x):
     "f itself has not made that array: write a = np.array(a) in f first."
 )
 def filling_another(x):
-    Holder.plain.fill(x[0])
-    return np.sum(Holder.plain)
+    Owner.plain.fill(x[0])
+    return np.sum(Owner.plain)
 
 
 INTO_PLAIN = (
@@ -143,14 +143,14 @@ INTO_PLAIN = (
     "numpy_function(f, deep=True) follows what the code that f calls makes, too."
 )
 for _name, _write in {
-    "np.add": lambda x: np.sum(np.add(x, 1.0, out=Holder.plain)),
-    "np.place": lambda x: np.place(Holder.plain, [True, False, True], x),
-    "np.put": lambda x: np.put(Holder.plain, [0, 1], x),
-    "np.add.at": lambda x: np.add.at(Holder.plain, [0, 1, 0], x),
-    "np.multiply.at": lambda x: np.multiply.at(Holder.plain, [0, 1, 0], x),
-    "np.copyto": lambda x: np.copyto(dst=Holder.plain, src=x),
-    "np.putmask": lambda x: np.putmask(Holder.plain, [True, False, True], x),
-    "np.put_along_axis": lambda x: np.put_along_axis(Holder.plain, np.array([0, 1, 2]), x, 0),
+    "np.add": lambda x: np.sum(np.add(x, 1.0, out=Owner.plain)),
+    "np.place": lambda x: np.place(Owner.plain, [True, False, True], x),
+    "np.put": lambda x: np.put(Owner.plain, [0, 1], x),
+    "np.add.at": lambda x: np.add.at(Owner.plain, [0, 1, 0], x),
+    "np.multiply.at": lambda x: np.multiply.at(Owner.plain, [0, 1, 0], x),
+    "np.copyto": lambda x: np.copyto(dst=Owner.plain, src=x),
+    "np.putmask": lambda x: np.putmask(Owner.plain, [True, False, True], x),
+    "np.put_along_axis": lambda x: np.put_along_axis(Owner.plain, np.array([0, 1, 2]), x, 0),
 }.items():
     REFUSED.append(pytest.param(_write, "numpy_function: " + INTO_PLAIN.format(_name), id=f"{_name} of another"))
 
@@ -160,8 +160,8 @@ for _name, _write in {
     "f itself has not made that array: write a = np.array(a) in f first."
 )
 def writing_into_another(x):
-    Holder.plain[0] = x[0]
-    return np.sum(Holder.plain)
+    Owner.plain[0] = x[0]
+    return np.sum(Owner.plain)
 
 
 CAPTURED = (
@@ -189,7 +189,7 @@ def writing_into_a_view_of_a_captured_array(x):
 )
 def writing_beside_a_plain_array(x):
     a = np.zeros(3)
-    seen = Holder.kept(a)
+    seen = Owner.kept(a)
     a[0] = x[0]
     return np.sum(a) + np.sum(seen)
 
@@ -761,11 +761,11 @@ def test_numbers_are_written_to_plain_arrays_where_the_engine_says(engine, name)
     """Of masks and indices nothing has a derivative, so a plain array takes them, whoever made it."""
     wanted, plain = np.ones(3), np.ones(3)
     WRITING[name](wanted, X)
-    holder = type("Holder", (), {"plain": plain})
+    owner = type("Holder", (), {"plain": plain})
 
     def f(x):
-        WRITING[name](holder.plain, x)
-        return np.sum(x * holder.plain)
+        WRITING[name](owner.plain, x)
+        return np.sum(x * owner.plain)
 
     np.testing.assert_array_equal(gradient(numpy_function(f), ENGINES[engine], X)[0], wanted)
     np.testing.assert_array_equal(plain, wanted)

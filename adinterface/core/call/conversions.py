@@ -39,7 +39,7 @@ _PLAIN = frozenset(
 )
 
 
-class Entrance:
+class SlotConversion:
     """The conversion of some slots: from the values of all slots to the engine's arrays of these."""
 
     def __init__(self, enters: Sequence[Enter], places: Sequence[int]):
@@ -67,10 +67,10 @@ class Conversions:
     #: Whether a 0-d result is a Python number.
     python_result: bool
     #: The conversions of the active leaves, and of the carried values.
-    enter: Entrance
-    enter_carried: Entrance
+    enter: SlotConversion
+    enter_carried: SlotConversion
     #: Whether the native leaves are new arrays that only this call refers to.
-    fresh: bool
+    owns_leaves: bool
     #: The conversions of gradients: one by one, and all at once. None where they are the identity, or there is none.
     leave: tuple[Leave, ...] | None
     leave_all: LeaveAll | None
@@ -103,9 +103,9 @@ def conversions(
         library=library,
         result_library=result_library,
         python_result=python_result,
-        enter=Entrance(enters, active),
-        enter_carried=Entrance([_carried_in(backend, slots[n], values[n], copy) for n in layout.carried], layout.carried),
-        fresh=library.adopts_new and all(each in (NUMPY, PYTHON) for each in libraries) and not copy,
+        enter=SlotConversion(enters, active),
+        enter_carried=SlotConversion([_carried_in(backend, slots[n], values[n], copy) for n in layout.carried], layout.carried),
+        owns_leaves=library.adopts_new and all(each in (NUMPY, PYTHON) for each in libraries) and not copy,
         leave=leave,
         leave_all=None if leave is None else _conversion_of_all(backend, layout, values),
         present=backend.library.present(result_library) if direct and backend.library is not None else None,
@@ -163,8 +163,8 @@ def conversion_in(backend: Backend, slot: Slot, example: Any, dtype: str | None,
     """
     target, source = backend.library, slot.library
     assert source is not None
-    if slot.holder is not None:
-        return _held_in(backend, slot, example)
+    if slot.owner is not None:
+        return _owned_in(backend, slot, example)
     if slot.dtype == "int" and dtype is not None:
         return _of_int(conversion_in(backend, slot._replace(dtype="float"), 0.0, dtype, copy=copy), dtype)
     copy = copy and source.mutable  # other arrays cannot be written to
@@ -192,8 +192,8 @@ def conversion_in(backend: Backend, slot: Slot, example: Any, dtype: str | None,
 def _carried_in(backend: Backend, slot: Slot, example: Any, copy: bool) -> Enter:
     if slot.library is None:
         return as_it_is
-    copy = copy and slot.holder is None  # a held object keeps its frozen leaves
-    return conversion_in(backend, slot._replace(holder=None), example, None, copy=copy)
+    copy = copy and slot.owner is None  # an owner keeps its frozen leaves
+    return conversion_in(backend, slot._replace(owner=None), example, None, copy=copy)
 
 
 def _of_int(enter: Enter, dtype: str) -> Enter:
@@ -212,16 +212,16 @@ def _of_int(enter: Enter, dtype: str) -> Enter:
     return entered
 
 
-def _held_in(backend: Backend, slot: Slot, example: Any) -> Enter:
-    target, source, holder = backend.library, slot.library, slot.holder
+def _owned_in(backend: Backend, slot: Slot, example: Any) -> Enter:
+    target, source, owner = backend.library, slot.library, slot.owner
     assert source is not None
-    assert holder is not None
+    assert owner is not None
     if target is source:
         return source.enter(example, source, None) or _noting(source, lambda value: value)
-    if target is None:  # f is called many times, so it must not get the holder itself
+    if target is None:  # f is called many times, so it must not get the owner itself
         return _noting(source, lambda value: source.asarray(value, copy=True))
     raise ConversionError(
-        f"The code of {holder.__name__} computes with {source.name} alone, so {backend.auto!r} cannot "
+        f"The code of {owner.__name__} computes with {source.name} alone, so {backend.auto!r} cannot "
         f"take it. Use {_auto_name(source)}(), or AutoFiniteDifferences() without `native`."
     )
 
@@ -298,7 +298,7 @@ def conversions_into_compiled(
             convert: Enter = lambda value, taken: number(value)
             return _of_int(convert, dtype) if slot.dtype == "int" else convert
         narrowed = narrow and slot.dtype in ("int64", "uint64")
-        plain = type(example) is np.ndarray and slot.dtype in _PLAIN and example.dtype.isnative and slot.holder is None
+        plain = type(example) is np.ndarray and slot.dtype in _PLAIN and example.dtype.isnative and slot.owner is None
         if plain and backend.device is None and (dtype is None or dtype == slot.dtype) and not narrowed:
             return _copied if copy else as_it_is
         return conversion_in(backend, slot, example, dtype, copy=copy)
@@ -318,4 +318,4 @@ def _copied(value: Any, taken: set[int]) -> Any:
     return value.copy()
 
 
-__all__ = ["Conversions", "Entrance", "conversions", "conversions_into_compiled"]
+__all__ = ["Conversions", "SlotConversion", "conversions", "conversions_into_compiled"]

@@ -16,8 +16,8 @@ from ..tree import (
     DIFFERENTIATED,
     Flattening,
     Given,
-    Holder,
     Node,
+    Owner,
     Slot,
     Structure,
     is_floating_array,
@@ -47,9 +47,9 @@ class Layout:
     #: The slots of arrays without numbers, which compiled code contains.
     without_numbers: tuple[int, ...]
     #: The slots of objects through which f reaches leaves, and of the data of nodes.
-    holders: tuple[int, ...]
+    owners: tuple[int, ...]
     #: Indices into active: the leaves that f reaches through the object that holds them.
-    held: frozenset[int]
+    owned: frozenset[int]
     #: The indices of the arguments in which something is differentiated, and of the promoted integers.
     active_arguments: tuple[int, ...]
     promoted: tuple[int, ...]
@@ -76,8 +76,8 @@ class Layout:
 
     def gradients(self, gradients: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
         """One tree for each argument, from the gradients of all active leaves and the values of all slots."""
-        each, holders = iter(gradients), iter([values[n] for n in self.holders])
-        return tuple([structure.gradient(each, holders) for structure in self.structures])
+        each, owners = iter(gradients), iter([values[n] for n in self.owners])
+        return tuple([structure.gradient(each, owners) for structure in self.structures])
 
 
 def lay_out(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Layout, Sequence[Any]]:
@@ -110,8 +110,8 @@ def lay_out(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Layout, Seq
         dtypes=native_dtypes,
         all_dtypes=all_dtypes,
         without_numbers=tuple([n for n, slot in enumerate(slots) if slot.library is None and slot.dtype]),
-        holders=tuple([n for n, value in enumerate(values) if type(value) in (Holder, Given)]),
-        held=frozenset(_held_once(slots, values)),
+        owners=tuple([n for n, value in enumerate(values) if type(value) in (Owner, Given)]),
+        owned=frozenset(_owned_once(slots, values)),
         active_arguments=tuple(active_arguments),
         promoted=tuple(promoted),
         kinds=_kinds((*structures, *keywords.values()), order, [values[n] for n in (*active, *carried)]),
@@ -132,11 +132,11 @@ def _dtypes(slots: Sequence[Slot]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(dtypes), tuple(dict.fromkeys([*given, *dtypes]))
 
 
-def _held_once(slots: Sequence[Slot], values: Sequence[Any]) -> Iterator[int]:
+def _owned_once(slots: Sequence[Slot], values: Sequence[Any]) -> Iterator[int]:
     """A leaf in two places is two variables, so f reaches the first place alone through the object that holds it."""
     seen: set[int] = set()
     for k, (slot, value) in enumerate([pair for pair in zip(slots, values) if pair[0].differentiated]):
-        if slot.holder is not None and id(value) not in seen:
+        if slot.owner is not None and id(value) not in seen:
             seen.add(id(value))
             yield k
 
@@ -159,7 +159,7 @@ def _frozen(structure: Structure, places: Iterator[int], inside: bool = False, r
             yield place
         return
     # An object that f gets itself tells again what is constant in it.
-    plain = not structure.type.held and not structure.type.stateful
+    plain = not structure.type.is_owner and not structure.type.stateful
     inside = plain and (inside or (structure.type is CONSTANT and not root))
     for child in structure.children:
         yield from _frozen(child, places, inside, False)

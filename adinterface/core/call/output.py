@@ -24,8 +24,8 @@ from ..tree import (
     Node,
     Static,
     Structure,
-    apart,
     flatten,
+    flatten_tree,
     handler_of,
     stood_for,
 )
@@ -64,21 +64,21 @@ ALONE = Aux((), OutputStructure(DIFFERENTIATED, ("output",)))
 class Function(Sampled):
     """The flat function that an engine sees: builds f's arguments, calls f, and flattens its value."""
 
-    __slots__ = ("carried", "f", "is_output", "output", "plan", "tells", "unmarked")
+    __slots__ = ("carried", "f", "is_output", "output", "plan", "records_evaluation", "records_leaves")
 
     def __init__(self, plan: Plan, f: Callable[..., Any], carried: Sequence[Any], output: OutputKind):
         self.plan: Plan = plan
         self.f: Callable[..., Any] = f
         self.carried: Sequence[Any] = carried
         self.output = output
-        self.held: frozenset[int] = plan.layout.held
-        self.fresh: bool = plan.conversions.fresh
+        self.owned: frozenset[int] = plan.layout.owned
+        self.owns_leaves: bool = plan.conversions.owns_leaves
         library, kinds = plan.conversions.library, plan.layout.kinds
         #: Whether to record the leaves that look like others. Python numbers only for code that asks for them.
         numbers = kinds.numbers and getattr(f, "asks_for_python_numbers", None) is True
-        self.tells: bool = bool(kinds.arrays or numbers or kinds.constants)
+        self.records_leaves: bool = bool(kinds.arrays or numbers or kinds.constants)
         #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
-        self.unmarked: bool = type(library).traced is Library.traced
+        self.records_evaluation: bool = type(library).traced is Library.traced
         #: Whether only arrays in the library of f's arrays may be differentiated.
         self.is_output: Callable[[Any], bool] = library.is_floating if output == "tree" else library.is_real_scalar
 
@@ -88,10 +88,10 @@ class Function(Sampled):
 
     @property
     def elsewhere(self) -> Function:
-        if not self.held:
+        if not self.owned:
             return self
         new = Function(self.plan, self.f, self.carried, self.output)
-        new.held = frozenset()
+        new.owned = frozenset()
         return new
 
     @property
@@ -101,25 +101,25 @@ class Function(Sampled):
     def task(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
         if self.plan.layout.single:
             return self.f, active, {}
-        both = self._told_apart(active)
+        both = self._distinct(active)
         args, kwargs = self.plan.layout.arguments(active, both[len(active) :])
         if not self.plan.layout.kinds.constants:
             return self.f, args, kwargs
         constants = {id(both[n]) for n in self.plan.layout.kinds.constants}
-        places = [n for n, leaf in enumerate(apart((args, kwargs))[1]) if id(leaf.value) in constants]
+        places = [n for n, leaf in enumerate(flatten_tree((args, kwargs))[1]) if id(leaf.value) in constants]
         return partial(_marking, self.f, places), args, kwargs
 
     def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
         plan, state = self.plan, now()
         library = plan.conversions.library
-        if state.form is not None or state.kinds.constants or (self.unmarked and library not in state.evaluating):
-            evaluating = (*state.evaluating, library) if self.unmarked else state.evaluating
+        if state.form is not None or state.kinds.constants or (self.records_evaluation and library not in state.evaluating):
+            evaluating = (*state.evaluating, library) if self.records_evaluation else state.evaluating
             # f's own code runs without the form and the Constants of the calling code.
             with within(CORE, state._replace(form=None, kinds=state.kinds._replace(constants=()), evaluating=evaluating)):
                 return self(*active)
         try:
-            if self.tells:
-                result = self._told(active)
+            if self.records_leaves:
+                result = self._recorded(active)
             elif plan.layout.single:
                 result = self.f(*active)
             else:
@@ -131,15 +131,15 @@ class Function(Sampled):
             raise
         return self.received(result)
 
-    def _told(self, active: Sequence[Any]) -> Any:
+    def _recorded(self, active: Sequence[Any]) -> Any:
         """Record for f which of its arguments are 0-d arrays, which are Python numbers, and what was in a Constant."""
-        plan, both = self.plan, self._told_apart(active)
+        plan, both = self.plan, self._distinct(active)
         args, kwargs = plan.layout.arguments(active, both[len(active) :])
         kinds = Kinds(*[[both[n] for n in places] for places in plan.layout.kinds])
         with within(CORE, now()._replace(kinds=kinds)):
             return self.f(*args, **kwargs)
 
-    def _told_apart(self, active: Sequence[Any]) -> list[Any]:
+    def _distinct(self, active: Sequence[Any]) -> list[Any]:
         """The values of all slots, in which nothing in a Constant inside an argument is the same object as another leaf."""
         both, constants = [*active, *self.carried], self.plan.layout.kinds.constants
         others = {id(value) for n, value in enumerate(both) if n not in constants} if constants else ()
@@ -158,7 +158,7 @@ class Function(Sampled):
 
 def _marking(f: Callable[..., Any], places: Sequence[int], /, *args: Any, **kwargs: Any) -> Any:
     """f in a worker, where the leaves at these places were in a Constant."""
-    leaves = apart((args, kwargs))[1]
+    leaves = flatten_tree((args, kwargs))[1]
     with within(CORE, now()._replace(kinds=Kinds(constants=[leaves[n].value for n in places]))):
         return f(*args, **kwargs)
 
@@ -201,14 +201,14 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
 
 def scalar_and_rest(result: Any) -> tuple[Any, Any]:
     """The scalar that a value of f begins with, and the whole value if there is more; None if it is the scalar itself."""
-    held: Any = stood_for(result)
-    if isinstance(held, (tuple, dict)) and held:
-        return (next(iter(held.values())) if isinstance(held, dict) else held[0]), held
-    if is_dataclass(held) and not isinstance(handler_of(held, scan=False), Library):
+    value: Any = stood_for(result)
+    if isinstance(value, (tuple, dict)) and value:
+        return (next(iter(value.values())) if isinstance(value, dict) else value[0]), value
+    if is_dataclass(value) and not isinstance(handler_of(value, scan=False), Library):
         inside: list[Leaf] = []
-        flatten(held, inside, lambda: "the result of f")
+        flatten(value, inside, lambda: "the result of f")
         # The first leaf, and not the first field: a registered dataclass has an order of its own.
-        return (inside[0].value if inside else held), held
+        return (inside[0].value if inside else value), value
     return result, None
 
 

@@ -12,7 +12,7 @@ from ..contract.cache import Cache
 from ..contract.errors import AdinterfaceError
 from ..contract.nodes import Wrapping
 from ..contract.static_values import Unkeyed
-from ..tree import Holder, Signature, Slot, count_leaves
+from ..tree import Owner, Signature, Slot, count_leaves
 from .conversions import Conversions, conversions
 from .layout import Layout
 
@@ -71,13 +71,13 @@ def plan(
 
 
 #: Static values that refer to no array of an engine. A holder refers to the leaves of the call alone.
-_PLAIN = frozenset({bool, str, bytes, type, NoneType, Holder, float, complex, int})
+_PLAIN = frozenset({bool, str, bytes, type, NoneType, Owner, float, complex, int})
 
 
 def _may_be_recorded(converts: Conversions, slot: Slot, value: Any) -> bool:
     if slot.library is None:
         return type(value) not in _PLAIN
-    return slot.holder is None and slot.library is converts.library
+    return slot.owner is None and slot.library is converts.library
 
 
 def _tangent_key(layout: Layout, args: Sequence[Any]) -> Any:

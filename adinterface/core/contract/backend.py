@@ -60,9 +60,9 @@ class FlatFunction:
 
     #: Leaves that f reaches through an object that holds them (a module's parameters), not through the value passed.
     #: An engine may differentiate with respect to such a leaf in place if it passes that leaf itself.
-    held: frozenset[int] = frozenset()
+    owned: frozenset[int] = frozenset()
     #: Only this call refers to the leaves, so an engine may mark them as its own.
-    fresh: bool = False
+    owns_leaves: bool = False
 
     @property
     def given(self) -> Sequence[Any]:

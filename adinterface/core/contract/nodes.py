@@ -41,7 +41,7 @@ class NodeType(ABC):
     is_library: ClassVar[bool] = False
     #: f reaches the children through the object itself, and an engine may differentiate them in place. The data of such a type
     #: holds no object: `unflatten` and `gradient` get a pair of the object and its own children in front of the children.
-    held: ClassVar[bool] = False
+    is_owner: ClassVar[bool] = False
     #: It has one child, an array or a built-in container, and is accepted wherever that is expected: as f's value, as a
     #: tangent.
     stands_for_array: bool = False
@@ -81,7 +81,7 @@ class NodeType(ABC):
         return self.unflatten(data, children)
 
     def widened(self, value: Any) -> Any:
-        """For a held type: a copy in double precision, with what is no child; None if there can be none."""
+        """For an owner: a copy in double precision, with what is no child; None if there can be none."""
         return None
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
@@ -90,7 +90,7 @@ class NodeType(ABC):
         return children, self.paths(own, len(children))
 
     def state(self, value: Any) -> tuple[Any, ...]:
-        """For a held type: the contents beyond the children, to compare after f has changed them."""
+        """For an owner: the contents beyond the children, to compare after f has changed them."""
         return ()
 
     def wrapping(self, operation: Any, layout: Any) -> Wrapping | None:

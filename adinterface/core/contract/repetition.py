@@ -123,7 +123,7 @@ class Repeated(FlatFunction):
     def __init__(self, function: FlatFunction, draws: Draws | None = None):
         self._function: FlatFunction = function
         self.draws: Draws = draws or Draws(known_to(function))
-        self.held: frozenset[int] = function.held
+        self.owned: frozenset[int] = function.owned
 
     @property
     def given(self) -> Sequence[Any]:
@@ -139,9 +139,9 @@ class Repeated(FlatFunction):
         return result
 
 
-def copies(backend: Backend, leaves: Arrays, held: frozenset[int] = frozenset()) -> Arrays:
+def copies(backend: Backend, leaves: Arrays, owned: frozenset[int] = frozenset()) -> Arrays:
     """The leaves for an f that may write into them, but those that it reaches through an object."""
-    return tuple([leaf if n in held else _copy(backend, leaf) for n, leaf in enumerate(leaves)])
+    return tuple([leaf if n in owned else _copy(backend, leaf) for n, leaf in enumerate(leaves)])
 
 
 def _copy(backend: Backend, leaf: Any) -> Any:

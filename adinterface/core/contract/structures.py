@@ -63,10 +63,10 @@ class Structure(ABC):
         """The tree with these leaves; Constants are unwrapped, static values kept."""
 
     @abstractmethod
-    def gradient(self, gradients: Iterator[Any], holders: Iterator[Any]) -> Any:
+    def gradient(self, gradients: Iterator[Any], owners: Iterator[Any]) -> Any:
         """The tree of gradients: one for each differentiated leaf, None for everything else.
 
-        holders: what a plan took out of its held nodes, and `GIVEN` data.
+        owners: the objects of its owners, and `GIVEN` data.
         """
 
     @abstractmethod
@@ -93,7 +93,7 @@ class LeafSpec(Structure):
     def build(self, leaves: Iterator[Any]) -> Any:
         return next(leaves)
 
-    def gradient(self, gradients: Iterator[Any], holders: Iterator[Any]) -> Any:
+    def gradient(self, gradients: Iterator[Any], owners: Iterator[Any]) -> Any:
         return next(gradients) if self.differentiated else None
 
     def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
@@ -131,8 +131,8 @@ class Node(Structure):
         self.data: Any = data
         self.children: tuple[Structure, ...] = tuple(children)
         self.cls: type = cls
-        #: The children, without what a held node and `GIVEN` data have in front.
-        self.inner: tuple[Structure, ...] = self.children[1:] if node_type.held or data is GIVEN else self.children
+        #: The children, without what an owner and `GIVEN` data have in front.
+        self.inner: tuple[Structure, ...] = self.children[1:] if node_type.is_owner or data is GIVEN else self.children
         #: Whether every child is a leaf, and whether each of `inner` has a gradient.
         self.flat: bool = _LEAVES.issuperset(self.children)
         self.differentiated: bool = _DIFFERENTIATED.issuperset(self.inner)
@@ -162,17 +162,17 @@ class Node(Structure):
             return self.made(self.type.unflatten, [*islice(leaves, len(self.children))])
         return self.made(self.type.unflatten, [child.build(leaves) for child in self.children])
 
-    def gradient(self, gradients: Iterator[Any], holders: Iterator[Any]) -> Any:
+    def gradient(self, gradients: Iterator[Any], owners: Iterator[Any]) -> Any:
         if self.type is CONSTANT:
             return None
         children: list[Any] = []
         if len(self.inner) < len(self.children):
             first = self.children[0]
-            children.append(first.value if type(first) is Static else next(holders))
+            children.append(first.value if type(first) is Static else next(owners))
         if self.differentiated:
             children += islice(gradients, len(self.inner))
         else:
-            children += [child.gradient(gradients, holders) for child in self.inner]
+            children += [child.gradient(gradients, owners) for child in self.inner]
         return self.made(self.type.gradient, children)
 
     def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
@@ -221,8 +221,8 @@ CONSTANT = Marker(Constant)
 EACH = Marker(Each)
 
 
-class Holder(NamedTuple):
-    """The first child of a held node: the object itself, with its own children."""
+class Owner(NamedTuple):
+    """The first child of an owner: the object itself, with its own children."""
 
     value: Any
     children: Sequence[Any]
@@ -249,7 +249,7 @@ class Leaf:
     value: Any
     library: Library
     #: The object through which f reaches the leaf (a module that holds its parameter), or None.
-    holder: Any
+    owner: Any
     differentiated: bool
 
 
@@ -262,7 +262,7 @@ class Slot(NamedTuple):
     dtype: str
     differentiated: bool
     #: The class of the object that holds the leaf for f, if there is one.
-    holder: type | None
+    owner: type | None
     #: Why a static value has no gradient.
     reason: str = ""
 

@@ -15,7 +15,7 @@ from .workers import OUTSIDE, Outside, Task, run_all
 class Sampled(FlatFunction):
     """A flat function that can be evaluated at other points than that of the call."""
 
-    __slots__ = ("fresh", "held")
+    __slots__ = ("owned", "owns_leaves")
 
     @property
     def elsewhere(self) -> Sampled:
@@ -56,7 +56,7 @@ class Around:
 
     def at_the_point(self) -> tuple[Arrays, Aux]:
         """f at the point: the evaluation whose value and side effects count."""
-        found: tuple[Arrays, Aux] = self._hold(self._here, *copies(self._backend, self._leaves, self._here.held))
+        found: tuple[Arrays, Aux] = self._hold(self._here, *copies(self._backend, self._leaves, self._here.owned))
         return found
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:

@@ -91,7 +91,7 @@ def pushforward(
 def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """Evaluates f once for its value, and once more in every push."""
     function = Repeated(function)
-    outputs, aux = function(*copies(backend, leaves, function.held))
+    outputs, aux = function(*copies(backend, leaves, function.owned))
 
     def push(tangents: Arrays) -> Arrays:
         return checked(backend, backend.pushforward(function, leaves, tangents), leaves).tangents

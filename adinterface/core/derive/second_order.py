@@ -23,9 +23,9 @@ class DerivedFunction(Sampled, ABC):
         self.inner: Backend = inner
         self.function: Sampled = function
         self.value: bool = value
-        self.held: frozenset[int] = function.held
-        self.fresh: bool = function.fresh
-        function.fresh = False  # the leaves belong to the outer engine
+        self.owned: frozenset[int] = function.owned
+        self.owns_leaves: bool = function.owns_leaves
+        function.owns_leaves = False  # the leaves belong to the outer engine
 
     @property
     def given(self) -> Sequence[Any]:

@@ -38,20 +38,20 @@ def _imported(entry: str) -> Any:
 
 #: Takes an operator around an operator apart: from the caller for messages, the inner operator, the arguments behind it and the
 #: keywords to the kind, f, the backend and the arguments behind that.
-Around = Callable[[str, Any, tuple[Any, ...], dict[str, Any]], tuple[Kind, Callable[..., Any], Any, tuple[Any, ...]]]
+OuterOperator = Callable[[str, Any, tuple[Any, ...], dict[str, Any]], tuple[Kind, Callable[..., Any], Any, tuple[Any, ...]]]
 
 _extensions: list[Extension] = []
-_around: dict[Any, Around] = {}
+_outer_operators: dict[Any, OuterOperator] = {}
 _functions: dict[str, str] = {}
 
 
-def extend(*extensions: Extension, around: Mapping[Any, Around] = MappingProxyType({}), **functions: str) -> None:
+def extend(*extensions: Extension, around: Mapping[Any, OuterOperator] = MappingProxyType({}), **functions: str) -> None:
     """Register extensions. The first one that applies to a backend value makes its operations.
 
     around: operators around an operator. functions: what else the core calls in extensions, `"module:name"` by name.
     """
     _extensions.extend(extensions)
-    _around.update(around)
+    _outer_operators.update(around)
     _functions.update(functions)
     _cached_operation.cache_clear()
 
@@ -117,9 +117,9 @@ def require_call(caller: str, operator: Any, f: Any) -> None:
     require_function(caller.partition("(")[0], f)
 
 
-def around_of(operator: Any) -> Around | None:
+def outer_operator_of(operator: Any) -> OuterOperator | None:
     """What takes an operator around an operator apart; None for anything else."""
-    return _entry(_around, operator)
+    return _entry(_outer_operators, operator)
 
 
 def function_of_extension(name: str) -> Any:

@@ -15,7 +15,7 @@ from ..contract.backend import Arrays, Aux, Backend
 from ..tree import build_gradient
 from .dense import warn_if_wasteful
 from .requirements import require_leaves, require_no_each, require_number, require_one, require_real
-from .second_order import carrier, first_order, second_order
+from .second_order import computing_backend, first_order, second_order
 
 #: The result of `compute`: tuples and lists of native arrays and `Aux`, with the engine's maps if the operator returns one.
 Results = Any
@@ -80,7 +80,7 @@ class Operation(ABC):
         #: Makes this operation for a backend value.
         self.kind: Callable[[AutoBackend], Operation] = type(self)
         #: The backend whose arrays f receives.
-        self.backend: Backend = self.carrier(auto)
+        self.backend: Backend = self.computing_backend(auto)
         #: Whether an engine of this operator estimates its errors.
         self.estimates: bool = self.backend.errors is not None
         #: Whether something is decided once for each specialization.
@@ -96,7 +96,7 @@ class Operation(ABC):
         """The operator's name in messages."""
         return self.name
 
-    def carrier(self, auto: AutoBackend) -> Backend:
+    def computing_backend(self, auto: AutoBackend) -> Backend:
         return first_order(auto)
 
     @property
@@ -188,13 +188,13 @@ class SecondOrderOperation(Operation):
         super().__init__(auto)
         self.estimates: bool = self.outer.errors is not None or self.inner.errors is not None
 
-    def carrier(self, auto: AutoBackend) -> Backend:
+    def computing_backend(self, auto: AutoBackend) -> Backend:
         pair: tuple[Backend, Backend] = second_order(auto)
         self.outer: Backend = pair[0]
         self.inner: Backend = pair[1]
         #: Whether the user has chosen two backends, and not two modes of one.
         self.two: bool = isinstance(auto, SecondOrder)
-        return carrier(self.outer, self.inner)
+        return computing_backend(self.outer, self.inner)
 
     @property
     def backends(self) -> tuple[Backend, ...]:

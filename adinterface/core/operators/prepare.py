@@ -15,7 +15,7 @@ from ..contract.cache import Cache
 from ..contract.static_values import Unkeyed
 from ..contract.tracing import entry, tracing, untraced
 from ..tree import Signature
-from .dispatch import Kind, around_of, function_of_extension, operation_of, recipe, require_operator
+from .dispatch import Kind, function_of_extension, operation_of, outer_operator_of, recipe, require_operator
 from .evaluate import evaluate, specialized
 from .specialization import Specialization, static_key
 from .typed import typed
@@ -57,7 +57,7 @@ def prepare(
     plan, values, signature = prepared._operation.plans.find(args, kwargs)
     example = function_of_extension("Example")
     # Not of modules, which it would keep alive; and a nested tensor has no shape.
-    if example and not plan.layout.held and signature is not None:
+    if example and not plan.layout.owned and signature is not None:
         prepared._example = example(example_args, kwargs)
     if plan.wrappings:
         inner, plan, values, signature = prepared._inside(plan, args, kwargs)
@@ -68,7 +68,7 @@ def prepare(
 def _parts(
     operator: Any, f: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Kind, Callable[..., Any], AutoBackend, tuple[Any, ...]]:
-    around = around_of(operator)
+    around = outer_operator_of(operator)
     if around is not None:
         return around(f"prepare({operator.__name__}, operator, f, backend, ...)", f, rest, kwargs)
     kind = require_operator("prepare(operator, f, backend, *example_args)", operator)

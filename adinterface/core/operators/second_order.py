@@ -55,7 +55,7 @@ def _pair(backend: Backend) -> tuple[Backend, Backend]:
     )
 
 
-def carrier(outer: Backend, inner: Backend) -> Backend:
+def computing_backend(outer: Backend, inner: Backend) -> Backend:
     """The one whose arrays f receives."""
     return inner if inner.library is not None else outer
 

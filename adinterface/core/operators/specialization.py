@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..call.conversions import Entrance, conversions_into_compiled
+from ..call.conversions import SlotConversion, conversions_into_compiled
 from ..call.output import Function, annotate
 from ..call.plan import Plan
 from ..contract.decisions import Undecided, comes_from_reading
@@ -41,11 +41,11 @@ class Specialization:
         #: Whether the engine must copy the caller's arrays.
         self.copies: bool = operation.outlives or not _waits(operation, plan)
         enters, carried = conversions_into_compiled(plan.backend, plan.layout, values, copy=self.copies)
-        self.enter: Entrance = Entrance(enters, plan.layout.active)
+        self.enter: SlotConversion = SlotConversion(enters, plan.layout.active)
         #: The carried values that are not compiled in, and their conversions.
         dynamic = [(n, enter) for n, enter in zip(plan.layout.carried, carried) if n not in self._given]
         self.dynamic: tuple[int, ...] = tuple([n for n, _ in dynamic])
-        self.enter_carried: Entrance = Entrance([enter for _, enter in dynamic], self.dynamic)
+        self.enter_carried: SlotConversion = SlotConversion([enter for _, enter in dynamic], self.dynamic)
         self.compute: Compiled = operation.compile(self._compiled)
         #: Whether f branches on traced values and is compiled per path; None: not tried yet.
         self._deciding: bool | None = None
@@ -137,7 +137,7 @@ class Specialization:
             given = self._given
             both = [given[n] if n in given else next(dynamic) for n in plan.layout.carried]
             function = Function(plan, f, both, output)
-            function.fresh = False
+            function.owns_leaves = False
             if self._changed() is not None:
                 raise BackendError(
                     f"{plan.operator}: a list, a dict or an object that f gets has changed since the call that made this map. "

@@ -23,9 +23,9 @@ from ..contract.structures import (
     Constant,
     Given,
     GivenConstant,
-    Holder,
     Leaf,
     Node,
+    Owner,
     Slot,
     Static,
     Structure,
@@ -44,7 +44,7 @@ class _Place(NamedTuple):
     #: Whether they are in a Constant.
     constant: bool = False
     #: The object through which f reaches them, or None.
-    holder: Any = None
+    owner: Any = None
     #: Whether a Python number is structure there.
     fixed: bool = False
     #: Whether each is a whole argument.
@@ -54,8 +54,8 @@ class _Place(NamedTuple):
         """The place of the children of a node."""
         if self.constant:
             return _Place(paths, True)
-        holder = value if node_type.held and self.holder is None else self.holder
-        return _Place(paths, False, holder, self.fixed or node_type.fixes_numbers, self.alone and node_type is EACH)
+        owner = value if node_type.is_owner and self.owner is None else self.owner
+        return _Place(paths, False, owner, self.fixed or node_type.fixes_numbers, self.alone and node_type is EACH)
 
 
 def _no_path(n: int) -> str:
@@ -76,18 +76,18 @@ class Flattening:
     With `key` it makes the key of a plan and gives no structures. With `leaves` it appends the leaves to these, and static
     values stay in the structures. Otherwise each leaf and each static value gets a slot, and structures keep no value alive.
 
-    thaws: whether to include what a held container has frozen as one, as in a gradient.
+    with_frozen: whether to include what an owner has frozen, as in a gradient.
     """
 
-    __slots__ = ("_key", "_leaves", "_thaws", "held", "slots", "static_slots", "values")
+    __slots__ = ("_key", "_leaves", "_with_frozen", "owned", "slots", "static_slots", "values")
 
-    def __init__(self, leaves: list[Leaf] | None = None, *, key: list[Any] | None = None, thaws: bool = False):
-        self._leaves, self._key, self._thaws = leaves, key, thaws
+    def __init__(self, leaves: list[Leaf] | None = None, *, key: list[Any] | None = None, with_frozen: bool = False):
+        self._leaves, self._key, self._with_frozen = leaves, key, with_frozen
         self.slots: list[Slot] = []
         #: The values of the slots.
         self.values: list[Any] = []
         #: The identities of leaves that f reaches through objects that hold them.
-        self.held: list[int] = []
+        self.owned: list[int] = []
         #: The slots of static values.
         self.static_slots: list[int] = []
 
@@ -109,7 +109,7 @@ class Flattening:
     def trees(self, values: Sequence[Any], place: _Place) -> list[Structure]:
         """The structures of some trees."""
         structures: list[Structure] = []
-        key, holder = self._key, place.holder
+        key, owner = self._key, place.owner
         for n, value in enumerate(values):
             cls = type(value)
             handler = HANDLERS.get(cls)
@@ -130,9 +130,9 @@ class Flattening:
                     key.append(cls)
                 else:
                     key += cls, handler.signature(value)  # type: ignore[union-attr]
-                if holder is not None:
-                    self.held.append(id(value))
-            elif handler.held and place.constant:  # type: ignore[union-attr]
+                if owner is not None:
+                    self.owned.append(id(value))
+            elif handler.is_owner and place.constant:  # type: ignore[union-attr]
                 structures.append(self._static(value, place))
             elif key is None:
                 structures.append(self._node(value, handler, place, n))  # type: ignore[arg-type]
@@ -145,7 +145,7 @@ class Flattening:
             self._key.append(Constant)
             self.trees((value.value,), _CONSTANT)
             return CARRIED
-        inside = _Place(lambda _: place.paths(n), True, place.holder)
+        inside = _Place(lambda _: place.paths(n), True, place.owner)
         return Node(CONSTANT, None, self.trees((value.value,), inside), Constant)
 
     def _static(self, value: Any, place: _Place) -> Structure:
@@ -172,12 +172,12 @@ class Flattening:
         if self._leaves is not None:
             if library is None or reason:
                 return Static(value, reason)
-            self._leaves.append(Leaf(value, library, place.holder, differentiated))
+            self._leaves.append(Leaf(value, library, place.owner, differentiated))
         else:
             dtype = "" if library is None or (reason and library.compiles_other) else library.dtype(value)
-            holder = None if place.holder is None or reason else type(place.holder)
+            owner = None if place.owner is None or reason else type(place.owner)
             self.values.append(value)
-            self.slots.append(Slot(None if reason else library, dtype, differentiated, holder, reason))
+            self.slots.append(Slot(None if reason else library, dtype, differentiated, owner, reason))
         return DIFFERENTIATED if differentiated else CARRIED
 
     def _key_of_node(self, value: Any, node_type: NodeType, place: _Place, key: list[Any]) -> None:
@@ -185,13 +185,13 @@ class Flattening:
         try:
             key += node_type, node_type.key(data), len(children)
         except Unkeyed:
-            if node_type.held:
+            if node_type.is_owner:
                 raise
             key += node_type, tuple(node_type.paths(data, len(children)))
             _refuse_hidden(value, node_type, data, place)  # the next call may have other data
             self._static((GivenConstant if place.constant else Given)(data, node_type), place)
-        if node_type.held:
-            self._static(holder_of(node_type, value, children)[0], place)
+        if node_type.is_owner:
+            self._static(owner_of(node_type, value, children)[0], place)
         elif not node_type.fixes_numbers and (place is _INSIDE or (place is _ARGUMENTS and node_type is not EACH)):
             self.trees(children, _INSIDE)  # the usual place, without a new object
             return
@@ -201,10 +201,10 @@ class Flattening:
         children, data = node_type.flatten(value)
         _refuse_hidden(value, node_type, data, place)
         first: list[Structure] = []
-        if self._leaves is None and not node_type.held and not _is_keyed(node_type, data):
+        if self._leaves is None and not node_type.is_owner and not _is_keyed(node_type, data):
             first.append(self._static((GivenConstant if place.constant else Given)(data, node_type), place))
-        itself = [self._static(holder, place) for holder in holder_of(node_type, value, children)]
-        if self._thaws and node_type.held and all(type(child) is Constant for child in children):
+        itself = [self._static(owner, place) for owner in owner_of(node_type, value, children)]
+        if self._with_frozen and node_type.is_owner and all(type(child) is Constant for child in children):
             children = [child.value for child in children]
         paths: Callable[[int], str] = lambda k: place.paths(n) + node_type.paths(data, len(children))[k]
         node = Node(node_type, data, (*itself, *self.trees(children, place.inside(node_type, value, paths))), type(value))
@@ -229,14 +229,14 @@ class Signature(Flattening):
 
     def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any]):
         parts: list[Any] = [len(args)]
-        self._leaves, self._key, self.values, self.held, self.static_slots = None, parts, [], [], []
+        self._leaves, self._key, self.values, self.owned, self.static_slots = None, parts, [], [], []
         self.trees(args, _ARGUMENTS)
         for name, value in kwargs.items():
             parts.append(name)
             self.trees((value,), _CONSTANT)
-        if self.held:  # a leaf in two places is two variables, and f reaches one through its holder
+        if self.owned:  # a leaf in two places is two variables, and f reaches one through its holder
             first: dict[int, int] = {}
-            parts.append(tuple(map(first.setdefault, self.held, count())))
+            parts.append(tuple(map(first.setdefault, self.owned, count())))
         #: The cache key of a plan.
         self.key: tuple[Any, ...] = tuple(parts)
 
@@ -247,21 +247,23 @@ def _refuse_hidden(value: Any, node_type: NodeType, data: Any, place: _Place) ->
             refuse_hidden_arrays(hidden, where, value)
 
 
-def holder_of(node_type: NodeType, value: Any, children: Sequence[Any]) -> list[Holder]:
+def owner_of(node_type: NodeType, value: Any, children: Sequence[Any]) -> list[Owner]:
     """The object itself, in front of its children, if f reaches its leaves through it."""
-    if not node_type.held:
+    if not node_type.is_owner:
         return []
-    return [Holder(value, tuple([child.value if type(child) is Constant else child for child in children]))]
+    return [Owner(value, tuple([child.value if type(child) is Constant else child for child in children]))]
 
 
-def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, alone: bool = False, thaws: bool = False) -> Structure:
+def flatten(
+    value: Any, leaves: list[Leaf], path: Callable[[], str], *, alone: bool = False, with_frozen: bool = False
+) -> Structure:
     """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
 
     `path` is called only for an error message. alone: whether the tree is a whole argument, which is promoted if it is an
-    integer. thaws: whether to include what a held container has frozen as one, as in a gradient. Raises TreeError for a tree
+    integer. with_frozen: whether to include what an owner has frozen, as in a gradient. Raises TreeError for a tree
     that contains itself, or is nested too deep.
     """
-    return Flattening(leaves, thaws=thaws).tree(value, _Place(lambda n: path(), alone=alone))
+    return Flattening(leaves, with_frozen=with_frozen).tree(value, _Place(lambda n: path(), alone=alone))
 
 
 def refuse_endless(path: str, root: Any) -> None:
@@ -321,7 +323,7 @@ def _reason(value: Any, place: _Place) -> str:
     """Why a static value has no gradient."""
     if place.constant:
         return "inside a Constant"
-    if type(value) is Holder:
+    if type(value) is Owner:
         return "it holds what is differentiated"
     if type(value) is int:
         return "an int inside a tree has no gradient"
@@ -332,4 +334,4 @@ def _reason(value: Any, place: _Place) -> str:
     return f"{'None' if value is None else type(value).__name__} has no gradient"
 
 
-__all__ = ["Flattening", "Signature", "flatten", "holder_of", "is_differentiated", "refuse_endless"]
+__all__ = ["Flattening", "Signature", "flatten", "owner_of", "is_differentiated", "refuse_endless"]

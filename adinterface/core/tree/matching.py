@@ -16,10 +16,10 @@ from ..contract.structures import (
     CONSTANT,
     DIFFERENTIATED,
     Constant,
-    Holder,
     Leaf,
     LeafSpec,
     Node,
+    Owner,
     Static,
     Structure,
     count_leaves,
@@ -86,13 +86,13 @@ class Matcher(ABC):
 # Trees of the user ------------------------------------------------------------------------------------------------------
 
 
-def apart(tree: Any) -> tuple[Structure, list[Leaf]]:
+def flatten_tree(tree: Any) -> tuple[Structure, list[Leaf]]:
     """The structure of a tree and its numeric leaves, in order.
 
     In f, what was in a Constant is not differentiated, as outside of f; unless the tree has nothing else.
     """
     result: list[Leaf] = []
-    structure = flatten(tree, result, lambda: "the tree", thaws=True)
+    structure = flatten(tree, result, lambda: "the tree", with_frozen=True)
     constants = {id(value) for value in now().kinds.constants}
     kept = [leaf.differentiated and id(leaf.value) not in constants for leaf in result] if constants else []
     if any(kept):
@@ -174,4 +174,4 @@ def structure_key(structure: Structure) -> Any:
 def _place_key(place: LeafSpec) -> Any:
     if not isinstance(place, Static):
         return place.differentiated
-    return None if type(place.value) is Holder else key_of(place.value)  # its children have keys of their own
+    return None if type(place.value) is Owner else key_of(place.value)  # its children have keys of their own

@@ -273,7 +273,7 @@ def _key_of_engines(value: Any, spend: Callable[[int], None]) -> Any:
                 spend(8 * math.prod(library.shape(value)))
                 return library.signature(value), library.to_numpy(value).tobytes()
         for node_type in backend.node_types:
-            if node_type.held and node_type.matches(value):
+            if node_type.is_owner and node_type.matches(value):
                 return Identity(value)
     return None
 

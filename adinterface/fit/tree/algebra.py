@@ -15,7 +15,7 @@ from ...core.contract.errors import ConversionError, TreeError
 from ...core.contract.library import NUMPY, PYTHON, Library
 from ...core.contract.structures import DIFFERENTIATED, Leaf, Structure
 from ...core.contract.tracing import untraced
-from ...core.tree.matching import along, apart, rebuild
+from ...core.tree.matching import along, flatten_tree, rebuild
 from ...core.tree.recognition import handler_of
 from .mapping import is_complex, leaf_path, map, precision, require_leaf, require_like, require_shape
 
@@ -50,7 +50,7 @@ def scale(factor: Any, tree: Any) -> Any:
 
     Raises TreeError for a factor that is neither, or that is complex where a leaf is real.
     """
-    structure, result = apart(tree)
+    structure, result = flatten_tree(tree)
     factor = checked_factor("scale: the factor", factor, structure, result)
     return map(lambda x: like(factor * x, x), tree)
 
@@ -66,13 +66,13 @@ def axpy(factor: Any, x: Any, y: Any) -> Any:
     >>> tree.axpy(-0.1, {"w": 2.0}, {"w": 1.0})
     {'w': 0.8}
     """
-    factor = checked_factor("axpy: the factor", factor, *apart(y))
+    factor = checked_factor("axpy: the factor", factor, *flatten_tree(y))
     return _combined(lambda y, x: factor * x + y, y, x)
 
 
 def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """A tree like a, with a function of the leaves of both, which must be of one library."""
-    structure, result = apart(a)
+    structure, result = flatten_tree(a)
     others = along(structure, result, b, "tree 2", fits=require_like)
     with precision(result):
         values = [
@@ -96,10 +96,10 @@ def vdot(a: Any, b: Any) -> Any:
     >>> tree.vdot({"w": [1.0, 2.0]}, {"w": [3.0, 4.0]})
     11.0
     """
-    structure, result = apart(a)
+    structure, result = flatten_tree(a)
     total: Any = 0.0
     others = along(structure, result, b, "tree 2", fits=require_shape)
-    with precision([*result, *apart(b)[1]]):
+    with precision([*result, *flatten_tree(b)[1]]):
         for leaf, other in zip(result, others):
             if leaf.differentiated and other is not None:
                 total, part = joined(total, _inner(*joined(leaf.value, other)))
@@ -118,7 +118,7 @@ def norm(tree: Any, ord: Literal[1, 2] | float = 2) -> Any:
     >>> tree.norm({"w": 3.0, "b": 4.0})
     5.0
     """
-    result = apart(tree)[1]
+    result = flatten_tree(tree)[1]
     with precision(result):
         return _norm(tree, [leaf.value for leaf in result if leaf.differentiated], ord)
 
@@ -159,8 +159,8 @@ def sum_shared(model: Any, gradients: Any) -> Any:
     >>> tree.sum_shared({"a": w, "b": w}, {"a": np.array([24.0]), "b": np.array([48.0])})
     {'a': array([72.]), 'b': array([72.])}
     """
-    along(*apart(model), gradients, "gradients", first="the model", fits=require_shape)
-    structure, places = apart(gradients)
+    along(*flatten_tree(model), gradients, "gradients", first="the model", fits=require_shape)
+    structure, places = flatten_tree(gradients)
     owners = along(structure, places, model, "the model", first="gradients")
     pairs = [(owner, place) for owner, place in zip(owners, places) if place.differentiated]
     # Equal Python numbers may be one object without being one variable.
@@ -188,7 +188,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     >>> tree.where({"w": True, "b": False}, {"w": 1.0, "b": 2.0}, {"w": 10.0, "b": 20.0})
     {'w': 1.0, 'b': 20.0}
     """
-    structure, result = apart(a)
+    structure, result = flatten_tree(a)
     one = structure is DIFFERENTIATED or type(condition) is not type(a)
     conditions = [condition] * len(result) if one else along(structure, result, condition, "the condition", whatever=True)
     others = along(structure, result, b, "tree 3", fits=require_like)

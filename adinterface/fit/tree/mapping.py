@@ -12,7 +12,7 @@ from ...core.contract.errors import TreeError
 from ...core.contract.library import NUMPY, PYTHON, Library, kind
 from ...core.contract.structures import DIFFERENTIATED, Leaf, Static, Structure, count_leaves
 from ...core.contract.tracing import untraced
-from ...core.tree.matching import along, apart, rebuild, structure_key
+from ...core.tree.matching import along, flatten_tree, rebuild, structure_key
 from ...core.tree.recognition import handler_of
 
 
@@ -32,7 +32,7 @@ def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     >>> tree.map(lambda p, g: p - 0.5 * g, {"w": 3.0, "name": "linear"}, {"w": 2.0, "name": None})
     {'w': 2.0, 'name': 'linear'}
     """
-    structure, result = apart(tree)
+    structure, result = flatten_tree(tree)
     if not callable(function) or (isinstance(structure, Static) and callable(tree)):
         raise TypeError(
             f"map: the order of arguments is map(function, tree, *others), not a {type(function).__name__} and then a "
@@ -81,7 +81,7 @@ def leaves(tree: Any) -> list[Any]:
     >>> tree.leaves({"w": [1.0, 2.0], "steps": 3})
     [1.0, 2.0]
     """
-    return [leaf.value for leaf in apart(tree)[1] if leaf.differentiated]
+    return [leaf.value for leaf in flatten_tree(tree)[1] if leaf.differentiated]
 
 
 @untraced
@@ -92,7 +92,7 @@ def leaves_with_path(tree: Any) -> list[tuple[str, Any]]:
     >>> tree.leaves_with_path({"w": [1.0, 2.0], "steps": 3})
     [("['w'][0]", 1.0), ("['w'][1]", 2.0)]
     """
-    structure, result = apart(tree)
+    structure, result = flatten_tree(tree)
     paths = [path for path, place in structure.places("") if place is DIFFERENTIATED]
     return [*zip(paths, [leaf.value for leaf in result if leaf.differentiated])]
 
@@ -101,7 +101,7 @@ class TreeStructure:
     """What is left of a tree without the leaves that can have a gradient; equal for trees that differ in these alone."""
 
     def __init__(self, tree: Any):
-        self._structure, result = apart(tree)
+        self._structure, result = flatten_tree(tree)
         self._places = [(leaf.differentiated, None if leaf.differentiated else leaf.value) for leaf in result]
         #: The path of each leaf, in order.
         self.paths: tuple[str, ...] = tuple([path for path, _ in leaves_with_path(tree)])

@@ -16,7 +16,7 @@ from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, kind, w
 from ...core.contract.registry import backend_class, find
 from ...core.contract.structures import Leaf
 from ...core.contract.tracing import untraced
-from ...core.tree.matching import along, apart, rebuild
+from ...core.tree.matching import along, flatten_tree, rebuild
 from .mapping import require_leaf
 
 
@@ -39,7 +39,7 @@ def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]
     >>> unravel(vector * 2)
     {'w': array([[2., 4.]]), 'b': 6.0}
     """
-    structure, result = apart(tree)
+    structure, result = flatten_tree(tree)
     active = [leaf for leaf in result if leaf.differentiated]
     places = _places(active, shared)
     once = list({place: leaf for leaf, place in zip(active, places)}.values())
@@ -223,8 +223,8 @@ def from_matrix(matrix: Any, rows: Any, columns: Any = None) -> Any:
 
 
 def _both(rows: Any, columns: Any) -> tuple[Any, list[Leaf], Any, list[Leaf]]:
-    row_structure, row_leaves = apart(rows)
-    column_structure, column_leaves = (row_structure, row_leaves) if columns is None else apart(columns)
+    row_structure, row_leaves = flatten_tree(rows)
+    column_structure, column_leaves = (row_structure, row_leaves) if columns is None else flatten_tree(columns)
     return row_structure, row_leaves, column_structure, column_leaves
 
 
@@ -268,7 +268,7 @@ def cast(tree: Any, dtype: Any) -> Any:
     {'w': array([1., 1.], dtype=float32)}
     """
     name = _dtype_name(dtype)
-    structure, result = apart(tree)
+    structure, result = flatten_tree(tree)
     values = [_cast(leaf, name) if leaf.differentiated and leaf.library is not PYTHON else leaf.value for leaf in result]
     return rebuild(structure, iter(values))
 
@@ -306,7 +306,7 @@ def to(tree: Any, library: str | AutoBackend, *, dtype: Any = None, device: Any 
     'ndarray'
     """
     target = _library_of(library)
-    structure, result = apart(tree)
+    structure, result = flatten_tree(tree)
     values = [leaf.value if leaf.library is PYTHON else _moved(leaf, target, device) for leaf in result]
     moved = rebuild(structure, iter(values))
     return moved if dtype is None else cast(moved, dtype)
@@ -321,9 +321,9 @@ def _library_of(library: str | AutoBackend) -> Library:
 
 def _moved(leaf: Leaf, target: Library, device: Any) -> Any:
     source, value = leaf.library, leaf.value
-    if leaf.holder is not None and source is not target:
+    if leaf.owner is not None and source is not target:
         raise ConversionError(
-            f"to: the code of {type(leaf.holder).__name__} computes with {source.name} alone, so its parameters stay there. "
+            f"to: the code of {type(leaf.owner).__name__} computes with {source.name} alone, so its parameters stay there. "
             f"Convert what you need of it: dict(module.named_parameters())."
         )
     if source is target:

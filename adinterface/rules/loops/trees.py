@@ -125,7 +125,7 @@ def _taken_apart(value: Any, leaves: list[LoopLeaf]) -> Structure:
         leaves.append(leaf)
         return CARRIED
     handler = handler_of(value, scan=False)
-    if not isinstance(handler, NodeType) or handler.held:
+    if not isinstance(handler, NodeType) or handler.is_owner:
         return Static(value, "is no array")
     children, data = handler.flatten(value)
     if handler.fixes_numbers:

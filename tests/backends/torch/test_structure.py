@@ -12,7 +12,7 @@ from collections import OrderedDict, UserDict
 import pytest
 import torch
 from adinterface_torch.copying import NO_HOOKS, NoHooks, _Old
-from adinterface_torch.modules import around as around_of
+from adinterface_torch.modules import around as outer_operator_of
 from adinterface_torch.modules import gradient as of_gradients
 from adinterface_torch.modules import names_of, read
 from torch import nn
@@ -100,7 +100,7 @@ MODULES = {
 
 
 def around(module, values):
-    return around_of(module, read(module)[1], values)
+    return outer_operator_of(module, read(module)[1], values)
 
 
 def gradient_of(module, gradients):

@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint docs check sweeps coverage benchmark versions doors openmdao engines clean
+.PHONY: help demo test lint docs check sweeps coverage benchmark versions integrations openmdao engines clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,16 +59,16 @@ versions: ## the core tests and the conformance table at the lowest declared and
 
 # These packages need others (Numba, ...) that would change what `make test` sees: an environment on top of $(VENV) holds them.
 # pymanopt switches JAX to 64 bits when it is imported, so its tests run last and alone.
-doors: $(VENV)-doors/.ready ## the packages that adinterface.doors leads to: PyTensor, PyMC, pymanopt, Tesseract, OpenMDAO
-	@$(VENV)-doors/bin/python -m pytest -q tests/doors --ignore tests/doors/test_pymanopt.py
-	@$(VENV)-doors/bin/python -m pytest -q -W ignore::FutureWarning:arviz tests/doors/test_pymanopt.py 'tests/project/test_docs.py::test_page[doors]'
+integrations: $(VENV)-integrations/.ready ## the packages that adinterface.integrations leads to: PyTensor, PyMC, pymanopt, Tesseract, OpenMDAO
+	@$(VENV)-integrations/bin/python -m pytest -q tests/integrations --ignore tests/integrations/test_pymanopt.py
+	@$(VENV)-integrations/bin/python -m pytest -q -W ignore::FutureWarning:arviz tests/integrations/test_pymanopt.py 'tests/project/test_docs.py::test_page[integrations]'
 
-openmdao: $(VENV)-doors/.ready ## the compute methods of OpenMDAO and Dymos, through adinterface.doors.openmdao
-	@$(VENV)-doors/bin/python -m pip install -qq --disable-pip-version-check -c constraints-doors.txt dymos
-	@$(VENV)-doors/bin/python -m adinterface_studies openmdao
+openmdao: $(VENV)-integrations/.ready ## the compute methods of OpenMDAO and Dymos, through adinterface.integrations.openmdao
+	@$(VENV)-integrations/bin/python -m pip install -qq --disable-pip-version-check -c constraints-integrations.txt dymos
+	@$(VENV)-integrations/bin/python -m adinterface_studies openmdao
 
 clean: ## remove the environment and whatever was built
-	rm -rf $(VENV) $(VENV)-doors $(VENV)-engines .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-integrations $(VENV)-engines .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.torch-ready: $(CONSTRAINTS)
@@ -94,11 +94,11 @@ engines: $(VENV)-engines/.ready ## engines of other packages: TensorFlow, which 
 	@$(VENV)-engines/bin/python -m pytest -q tests/engines/test_mlx.py
 
 # What $(VENV) has is found through a path file: torch and JAX are not installed twice.
-$(VENV)-doors/.ready: $(VENV)/.test-ready pyproject.toml constraints-doors.txt
-	@$(BIN)/python -m venv $(VENV)-doors
+$(VENV)-integrations/.ready: $(VENV)/.test-ready pyproject.toml constraints-integrations.txt
+	@$(BIN)/python -m venv $(VENV)-integrations
 	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
-		> $$($(VENV)-doors/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/below.pth
-	@$(VENV)-doors/bin/python -m pip install -qq --disable-pip-version-check -c constraints-doors.txt -e '.[doors]'
+		> $$($(VENV)-integrations/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/below.pth
+	@$(VENV)-integrations/bin/python -m pip install -qq --disable-pip-version-check -c constraints-integrations.txt -e '.[integrations]'
 	@touch $@
 
 $(VENV)-engines/.ready: $(VENV)/.test-ready constraints-engines.txt

@@ -1,14 +1,14 @@
 """One function, any engine: `gradient(f, backend, *args)` on nested models, with JAX, PyTorch, autograd or differences.
 
 Here is what most programs need. Named modules have the rest: `rules`, `loops`, `tree`, `sparse`, `tools`, `fit`, `scipy`,
-`doors`, and `core.contract` for who writes an engine.
+`integrations`, and `core.contract` for who writes an engine.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import batching as _batching
-from . import doors as doors
+from . import integrations as integrations
 from . import rules as rules
 from . import scipy as scipy
 from . import sparse as sparse
@@ -65,7 +65,7 @@ from .rules import array_namespace, rule
 from .sparse import AutoSparse
 
 #: What extensions add to the core: operations on some backend values, operators around operators, and what it calls by name.
-_extend(sparse.EXTENSION, _batching.EXTENSION, around={batched: _batched_kind}, **doors.FUNCTIONS)
+_extend(sparse.EXTENSION, _batching.EXTENSION, around={batched: _batched_kind}, **integrations.FUNCTIONS)
 
 if _TYPE_CHECKING:
     from . import fit as fit
@@ -108,7 +108,7 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     """What is for users, and nothing internal. A star import leaves out two modules with the names of others."""
-    return [*__all__, "doors", "scipy"]
+    return [*__all__, "integrations", "scipy"]
 
 
 __all__ = [

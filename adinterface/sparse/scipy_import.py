@@ -1,4 +1,4 @@
-"""The door to SciPy, which is an extra."""
+"""The import of SciPy, which is an extra."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, make
 from adinterface.core.contract.auto import AutoBackend, AutoTorch
 from adinterface.core.contract.backend import Arrays
 from adinterface.core.contract.errors import BackendError
-from adinterface.doors.traced_calls import Compiler, TracedGradient
+from adinterface.integrations.traced_calls import Compiler, TracedGradient
 
 from .ambient import here
 from .private import is_exporting, leave_to_python

@@ -16,7 +16,7 @@ ROOT = Path(adinterface.__file__).parent.parent
 PICTURE = ROOT / "docs" / "_static" / "architecture.svg"
 
 #: The folders in the order of the layers, from the top.
-LAYERS = (("tools", "fit", "doors", "batching"), ("scipy", "sparse"), ("rules", "numpy_code"), ("core",))
+LAYERS = (("tools", "fit", "integrations", "namespaces", "batching"), ("scipy", "sparse"), ("rules", "numpy_code"), ("core",))
 FOLDERS_OF_CORE = ("operators", "call", "derive", "tree", "contract")
 
 
@@ -81,7 +81,7 @@ def picture() -> str:
 
 def _boxes() -> dict[str, tuple[int, int]]:
     boxes: dict[str, tuple[int, int]] = {}
-    columns = {"tools": 40, "fit": 220, "doors": 380, "batching": 540, "scipy": 300, "sparse": 460}
+    columns = {"tools": 40, "fit": 180, "integrations": 310, "namespaces": 450, "batching": 590, "scipy": 300, "sparse": 460}
     columns |= {"rules": 120, "numpy_code": 380}
     for level, layer in enumerate(LAYERS[:-1]):
         for folder in layer:

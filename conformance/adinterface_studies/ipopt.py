@@ -1,4 +1,4 @@
-"""`python -m adinterface_studies ipopt`: `adinterface.doors.problem` under pounce, which is Ipopt in Rust.
+"""`python -m adinterface_studies ipopt`: `adinterface.integrations.problem` under pounce, which is Ipopt in Rust.
 
 Without a flag, one problem compared with callbacks written by hand: the first equality constrained problem of Lukšan and Vlček
 (Sparse and partially separable test problems for unconstrained and equality constrained optimization, 1999). With
@@ -24,7 +24,7 @@ from adinterface_conformance.installed import installed_backends
 from adinterface_conformance.runner import backend_from
 
 from adinterface import AutoBackend, AutoFiniteDifferences, array_namespace
-from adinterface.doors.problem import Problem
+from adinterface.integrations.problem import Problem
 
 from .progress import steps
 

@@ -11,7 +11,7 @@ from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
 from adinterface_studies.scenarios import EXAMPLES, SCENARIOS
 from backends_table import BACKENDS
 
-from adinterface.doors.namespaces.uses import USES
+from adinterface.namespaces.uses import USES
 
 test_conformance = conformance_tests(BACKENDS["torch"], BACKENDS["autograd"], scenarios=SCENARIOS)
 test_differences = conformance_tests(BACKENDS["finite"], scenarios=[each for each in SCENARIOS if each not in EXAMPLES])

@@ -37,7 +37,7 @@ from adinterface import (
     jacobian,
 )
 from adinterface.core.contract import KnownFailure
-from adinterface.doors.namespaces.use import Use
+from adinterface.namespaces.use import Use
 from adinterface.tools.measured import label
 
 GOOD = Scenario("lines/slope", gradient, lambda x: 3 * x, (2.0,), expected=(3.0,))

@@ -381,7 +381,7 @@ RIDDLES = re.compile(PHRASES + r"|\bof (JAX|NumPy|SciPy|torch|autograd)'s\b(?! o
 PLAIN = (
     *[
         f"adinterface/{folder}"
-        for folder in ("core", "doors", "fit", "numpy_code", "rules", "scipy", "sparse", "batching", "tools")
+        for folder in ("core", "integrations", "fit", "numpy_code", "rules", "scipy", "sparse", "batching", "tools")
     ],
     "backends",
     "conformance/adinterface_conformance",

@@ -52,7 +52,7 @@ from adinterface.core.contract.registry import auto_class, classes_with
 from adinterface.fit import Training
 from adinterface.fit.evaluate import Evaluate
 
-MODULES = ("tree", "loops", "rules", "sparse", "fit", "tools", "scipy", "doors")
+MODULES = ("tree", "loops", "rules", "sparse", "fit", "tools", "scipy", "integrations")
 LISTS = ("adinterface", *[f"adinterface.{name}" for name in (*MODULES[:6], "core.contract")])
 FINITE = AutoFiniteDifferences()
 X = np.array([1.0, 2.0])
@@ -77,12 +77,14 @@ def test_a_public_module_imports_as_it_is_named(name):
 
 
 def test_names_are_imported_from_public_modules():
-    scan = "from adinterface.loops import scan; from adinterface.tree import ravel; from adinterface.doors import FUNCTIONS"
+    scan = (
+        "from adinterface.loops import scan; from adinterface.tree import ravel; from adinterface.integrations import FUNCTIONS"
+    )
     assert _fresh(f"{scan}; print(scan.__module__, ravel.__module__)") == "adinterface.loops adinterface.tree"
 
 
 def test_a_star_import_does_not_replace_the_module_of_another_package():
-    assert not {"scipy", "doors"} & set(adinterface.__all__)
+    assert not {"scipy", "integrations"} & set(adinterface.__all__)
     assert _fresh("import scipy; from adinterface import *; print(scipy.__name__, tree.__name__)") == "scipy adinterface.tree"
 
 

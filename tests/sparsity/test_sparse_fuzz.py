@@ -30,8 +30,8 @@ from adinterface import (
     prepare,
 )
 from adinterface.core.operators.prepare import Prepared
-from adinterface.doors.namespaces import uses
-from adinterface.doors.namespaces.use import Use
+from adinterface.namespaces import uses
+from adinterface.namespaces.use import Use
 from adinterface.sparse import sparsity
 from adinterface.sparse.detect_trace import traced_pattern
 from adinterface.sparse.operators import SparseOperation

@@ -13,8 +13,8 @@ from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
 from backends_table import BACKENDS
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, array_namespace
-from adinterface.doors.namespaces.use import Use
-from adinterface.doors.namespaces.uses import USES
+from adinterface.namespaces.use import Use
+from adinterface.namespaces.uses import USES
 
 pytestmark = pytest.mark.sweep
 

@@ -333,7 +333,7 @@ class Backend(Shortcuts, ABC):
 
     @classmethod
     def compiler(cls, entries: Set[CodeType]) -> Any:
-        """A `doors.traced_calls.Compiler` of users' code, for an engine whose value defines `is_compiling`. Called once.
+        """A `integrations.traced_calls.Compiler` of users' code, for an engine whose value defines `is_compiling`. Called once.
 
         entries: code that the compiler leaves uncompiled where Python calls it, with all that this code calls.
         """

@@ -1,8 +1,8 @@
 """Compilers that trace users' Python code, including its calls of this package: `torch.compile`, `torch.export`.
 
 They cannot trace the core, which reads memory addresses. So each entry function asks `tracing()` first. A compiler then traces
-plain code for `gradient` and a few more, `doors/traced_calls.py`, and leaves other calls to Python. Where Python calls an entry
-function, the compiler compiles neither this function nor what it calls.
+plain code for `gradient` and a few more, `integrations/traced_calls.py`, and leaves other calls to Python. Where Python calls
+an entry function, the compiler compiles neither this function nor what it calls.
 """
 
 from __future__ import annotations  # a compiler that traces `untraced` would evaluate P.args
@@ -23,7 +23,7 @@ _this = sys.modules[__name__]
 
 
 def tracing() -> Any:
-    """The compiler that traces the running code, a `doors.traced_calls.Compiler`, or None."""
+    """The compiler that traces the running code, a `integrations.traced_calls.Compiler`, or None."""
     for name, is_compiling in COMPILING.items():
         if is_compiling():
             return getattr(_this, name)

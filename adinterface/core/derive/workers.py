@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from operator import call
 from types import MappingProxyType
@@ -47,6 +46,8 @@ class Outside(NamedTuple):
 
 def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
     """The results, in the order of the tasks. Raises what a task raises, and cancels the tasks that have not begun."""
+    from concurrent.futures import ThreadPoolExecutor  # here, because it loads six modules
+
     size = max(1, -(-len(tasks) // PIECES))
     stays, busy = isinstance(executor, ThreadPoolExecutor), _waiting.get() | {id(executor)}
     pieces = [_Piece(tasks[start : start + size], stays, busy) for start in range(0, len(tasks), size)]

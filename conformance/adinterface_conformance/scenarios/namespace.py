@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from adinterface import array_namespace, gradient_and_hvp, pushforward, value_and_gradient, value_and_jacobian
-from adinterface.doors.namespaces.use import Use
-from adinterface.doors.namespaces.uses import USES
+from adinterface.namespaces.use import Use
+from adinterface.namespaces.uses import USES
 
 from ..scenario import Scenario
 

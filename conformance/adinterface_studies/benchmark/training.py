@@ -25,7 +25,7 @@ class Step(NamedTuple):
     data: tuple[Any, ...]
     backend: AutoBackend
     #: Which of our functions makes the optimiser, and of what.
-    door: str
+    wrapper: str
     given: tuple[Any, ...]
     options: dict[str, Any]
     #: The model; None where the optimiser holds it.
@@ -49,7 +49,7 @@ def table(backends: list[AutoBackend], seconds: float) -> Iterator[str]:
     """A line for each step: milliseconds of both, and the ratio of their fastest runs."""
     yield HEAD
     for step in steps(backends):
-        optimiser = getattr(adinterface.fit, step.door)(*step.given, **step.options)
+        optimiser = getattr(adinterface.fit, step.wrapper)(*step.given, **step.options)
         training = Training(step.loss, step.backend, optimiser, step.model, compiled=step.compiled)
         hand, begun = step.by_hand(), time.perf_counter()
         step.wait(training(*step.data))

@@ -114,8 +114,8 @@ def into_buffers(backend: AutoBackend, yardstick: Any, setting: Setting, expecte
 def training(backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]) -> None:
     """As many steps as above give the parameters that one process gets from all data."""
     loss, model, data = setting.make()
-    door, given, options = yardstick.OPTIMISER
-    optimiser = getattr(adinterface.fit, door)(*given, *([model] if yardstick.HOLDS_MODEL else []), **options)
+    wrapper, given, options = yardstick.OPTIMISER
+    optimiser = getattr(adinterface.fit, wrapper)(*given, *([model] if yardstick.HOLDS_MODEL else []), **options)
     steps = Training(loss, backend, optimiser, None if yardstick.HOLDS_MODEL else model)
     for _ in range(STEPS):
         steps(*data)

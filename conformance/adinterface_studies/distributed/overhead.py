@@ -58,8 +58,8 @@ def _measured(auto: AutoBackend, yardstick: Any, step: Step, rounds: int) -> Cos
 
 
 def _optimiser(yardstick: Any, model: Any) -> Any:
-    door, given, options = yardstick.OPTIMISER
-    return getattr(adinterface.fit, door)(*given, *([model] if yardstick.HOLDS_MODEL else []), **options)
+    wrapper, given, options = yardstick.OPTIMISER
+    return getattr(adinterface.fit, wrapper)(*given, *([model] if yardstick.HOLDS_MODEL else []), **options)
 
 
 def _in_two(auto: AutoBackend, yardstick: Any, step: Step) -> Callable[[], float]:

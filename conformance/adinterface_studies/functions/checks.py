@@ -19,7 +19,7 @@ from adinterface import AutoBackend, array_namespace, hvp, jacobian, numpy_funct
 from adinterface.core.contract import Library
 from adinterface.core.contract.registry import find
 from adinterface.core.tree import handler_of
-from adinterface.doors.namespaces.use import Array, Use
+from adinterface.namespaces.use import Array, Use
 
 #: Value and dtype; the Jacobian by rows, and by columns; a product of the Hessian; the Jacobian by a prepared call.
 MODES = ("value", "reverse", "forward", "second order", "prepared")

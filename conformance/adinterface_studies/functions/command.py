@@ -17,7 +17,7 @@ from adinterface_conformance.runner import _rich, backend_from, has_rich
 
 from adinterface import AutoBackend
 from adinterface.core.contract.registry import find
-from adinterface.doors.namespaces.uses import USES as STANDARD
+from adinterface.namespaces.uses import USES as STANDARD
 
 from . import table
 from .checks import MODES

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from adinterface.doors.namespaces.use import Array, Kind, Use
+from adinterface.namespaces.use import Array, Kind, Use
 
 _random = np.random.default_rng(3)
 

@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 
-from adinterface.doors.namespaces.use import Array
+from adinterface.namespaces.use import Array
 
 _UP = [
     1e-150,

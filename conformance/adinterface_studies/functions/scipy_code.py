@@ -12,7 +12,7 @@ import numpy as np
 import scipy.special
 
 from adinterface import scipy as on_any_engine
-from adinterface.doors.namespaces.use import Array, Kind, Use
+from adinterface.namespaces.use import Array, Kind, Use
 
 _random = np.random.default_rng(5)
 

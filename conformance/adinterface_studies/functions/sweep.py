@@ -25,7 +25,7 @@ from mpmath import mp, mpf
 
 from adinterface import AutoBackend, Constant, NumpyCodeError, numpy_function, prepare, value_and_gradient
 from adinterface.core.contract.registry import find
-from adinterface.doors.namespaces.use import Array
+from adinterface.namespaces.use import Array
 
 from .exact import DIGITS, FUNCTIONS, GROUPS, Undefined
 from .points import points

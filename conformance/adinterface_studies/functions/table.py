@@ -10,7 +10,7 @@ from typing import Literal
 from adinterface import AutoBackend
 from adinterface.core.contract import KnownFailure
 from adinterface.core.contract.registry import find
-from adinterface.doors.namespaces.use import Use
+from adinterface.namespaces.use import Use
 
 from .checks import Wrong, judge, modes_of
 

@@ -7,7 +7,7 @@ import numpy as np
 from adinterface_mlx_failures import KNOWN_FAILURES
 
 from adinterface.core.contract import AutoBackend, Backend, Library, Pullback, unsupported_dtype
-from adinterface.doors.namespaces import ComposedNamespace
+from adinterface.namespaces import ComposedNamespace
 
 mx.set_default_device(mx.cpu)  # which alone has float64
 DTYPES = {str(dtype).removeprefix("mlx.core."): dtype for dtype in vars(mx).values() if isinstance(dtype, mx.Dtype)}

@@ -8,7 +8,7 @@ import tensorflow as tf
 from adinterface_tensorflow_failures import KNOWN_FAILURES
 
 from adinterface.core.contract import AutoBackend, Backend, Library, Point, Pullback
-from adinterface.doors.namespaces import ComposedNamespace
+from adinterface.namespaces import ComposedNamespace
 
 
 @dataclass(frozen=True)

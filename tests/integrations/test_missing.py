@@ -1,4 +1,4 @@
-"""A door without its package says how to install it. These tests need none of the packages."""
+"""An integration without its package says how to install it. These tests need none of the packages."""
 
 import importlib
 import sys
@@ -10,22 +10,22 @@ import pytest
 from adinterface import MissingEngineError
 
 ROOT = Path(__file__).parents[2]
-DOORS = ("openmdao", "pytensor", "pymanopt", "tesseract")
+INTEGRATIONS = ("openmdao", "pytensor", "pymanopt", "tesseract")
 PACKAGES = {"tesseract": "tesseract_core"}
 
 
 @pytest.fixture
 def fresh(monkeypatch):
-    """Imports a door anew, and forgets it."""
+    """Imports an integration anew, and forgets it."""
 
-    def door(name):
-        monkeypatch.delitem(sys.modules, f"adinterface.doors.{name}", raising=False)
+    def integration(name):
+        monkeypatch.delitem(sys.modules, f"adinterface.integrations.{name}", raising=False)
         try:
-            return importlib.import_module(f"adinterface.doors.{name}")
+            return importlib.import_module(f"adinterface.integrations.{name}")
         finally:
-            sys.modules.pop(f"adinterface.doors.{name}", None)
+            sys.modules.pop(f"adinterface.integrations.{name}", None)
 
-    return door
+    return integration
 
 
 def _without(monkeypatch, package):
@@ -34,14 +34,14 @@ def _without(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", INTEGRATIONS)
 def test_a_missing_package_is_named_with_its_extra(name, fresh, monkeypatch):
     package = PACKAGES.get(name, name)
     _without(monkeypatch, package)
     with pytest.raises(MissingEngineError) as caught:
         fresh(name)
     assert str(caught.value) == (
-        f"adinterface.doors.{name} needs {package}, which is not installed: pip install 'adinterface[{name}]'"
+        f"adinterface.integrations.{name} needs {package}, which is not installed: pip install 'adinterface[{name}]'"
     )
     assert caught.value.name == package
     assert caught.value.__suppress_context__
@@ -64,7 +64,7 @@ def test_a_package_that_exits_without_its_own_packages_is_named_too(tmp_path, fr
     with pytest.raises(MissingEngineError) as caught:
         fresh("tesseract")
     assert str(caught.value) == (
-        "adinterface.doors.tesseract needs tesseract_core, which is not installed with all that it needs: "
+        "adinterface.integrations.tesseract needs tesseract_core, which is not installed with all that it needs: "
         "pip install 'adinterface[tesseract]'"
     )
     assert caught.value.__suppress_context__
@@ -80,5 +80,5 @@ def test_a_package_that_lacks_another_one_keeps_its_own_error(tmp_path, fresh, m
 
 def test_the_folder_imports_no_package():
     before = set(sys.modules)
-    importlib.import_module("adinterface.doors")
+    importlib.import_module("adinterface.integrations")
     assert not {name.partition(".")[0] for name in set(sys.modules) - before} & {"pytensor", "pymanopt", "tesseract_core"}

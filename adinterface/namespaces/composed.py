@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.contract.backend import Aux, Backend, FlatFunction, gives
-from ...core.contract.errors import BackendError
-from ...core.contract.library import NUMPY, Library
+from ..core.contract.backend import Aux, Backend, FlatFunction, gives
+from ..core.contract.errors import BackendError
+from ..core.contract.library import NUMPY, Library
 from .compositions import COMPOSITIONS, EighResult, QRResult, SlogdetResult, SVDResult
 from .slopes import SLOPES
 from .use import Array, Use
@@ -63,7 +63,7 @@ class ComposedNamespace:
 
     A function is the first right one of: the function in `own`; the function of `module` under its standard or NumPy name;
     a composition of others. Each is checked at its first use, in its own thread, in all uses that
-    `adinterface.doors.namespaces.uses` lists. Values are compared with NumPy; with `backend`, derivatives are compared with
+    `adinterface.namespaces.uses` lists. Values are compared with NumPy; with `backend`, derivatives are compared with
     central differences. A function that returns another value than NumPy, or loses a derivative, is passed over. One that
     raises in some uses is used for the others.
 

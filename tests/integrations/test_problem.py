@@ -23,9 +23,9 @@ from adinterface import (
     array_namespace,
     numpy_function,
 )
-from adinterface.doors.problem import Problem
 from adinterface.fit.entries import Entries
 from adinterface.fit.flat import Flat
+from adinterface.integrations.problem import Problem
 
 BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), SecondOrder(AutoFiniteDifferences(), AutoAutograd())]
 every = pytest.mark.parametrize("backend", BACKENDS, ids=lambda auto: type(auto).__name__)

@@ -13,9 +13,9 @@ import torch
 from adinterface import AutoAutograd, AutoTorch, BackendError, array_namespace
 from adinterface.core.contract.library import NUMPY
 from adinterface.core.contract.registry import find
-from adinterface.doors.namespaces import ComposedNamespace
-from adinterface.doors.namespaces.slopes import SLOPES
-from adinterface.doors.namespaces.uses import USES
+from adinterface.namespaces import ComposedNamespace
+from adinterface.namespaces.slopes import SLOPES
+from adinterface.namespaces.uses import USES
 
 FUNCTIONS = ["reshape", "transpose", "concatenate", "where", "take", "matmul"]
 ELEMENTWISE = ["exp", "log", "sqrt", "sin", "cos", "arcsin", "floor"]

@@ -1,4 +1,4 @@
-"""`adinterface.doors.pymanopt`: costs of every engine on real, complex and product manifolds."""
+"""`adinterface.integrations.pymanopt`: costs of every engine on real, complex and product manifolds."""
 
 import autograd.numpy as anp
 import jax.numpy as jnp
@@ -7,7 +7,7 @@ import pytest
 import torch
 from backends_table import BACKENDS, each_backend, each_engine, rtol_of
 
-pytest.importorskip("pymanopt", reason="`make doors` installs pymanopt")
+pytest.importorskip("pymanopt", reason="`make integrations` installs pymanopt")
 
 import pymanopt
 from pymanopt.manifolds import ComplexCircle, ComplexGrassmann, Euclidean, FixedRankEmbedded, Product, Sphere, Stiefel
@@ -23,7 +23,7 @@ from adinterface import (
     TreeError,
     numpy_function,
 )
-from adinterface.doors.pymanopt import function
+from adinterface.integrations.pymanopt import function
 
 NAMESPACES = {AutoJax(): jnp, AutoTorch(): torch, AutoAutograd(): anp, AutoFiniteDifferences(): np}
 

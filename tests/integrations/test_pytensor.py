@@ -1,4 +1,4 @@
-"""`adinterface.doors.pytensor`, by PyTensor's own checks, and under PyMC's samplers."""
+"""`adinterface.integrations.pytensor`, by PyTensor's own checks, and under PyMC's samplers."""
 
 import threading
 import warnings
@@ -10,7 +10,7 @@ import pytest
 import torch
 from backends_table import each_backend, each_engine
 
-pytest.importorskip("pytensor", reason="`make doors` installs PyTensor")
+pytest.importorskip("pytensor", reason="`make integrations` installs PyTensor")
 
 import pytensor
 import pytensor.tensor as pt
@@ -26,7 +26,7 @@ from adinterface import (
     OutputError,
     numpy_function,
 )
-from adinterface.doors.pytensor import FunctionOp, as_op
+from adinterface.integrations.pytensor import FunctionOp, as_op
 
 NAMESPACES = {AutoJax(): jnp, AutoTorch(): torch, AutoAutograd(): anp, AutoFiniteDifferences(): np}
 
@@ -296,7 +296,7 @@ def test_a_value_of_another_type(f, outputs, message):
 def pymc():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # ArviZ tells of its next release
-        return pytest.importorskip("pymc", reason="`make doors` installs PyMC")
+        return pytest.importorskip("pymc", reason="`make integrations` installs PyMC")
 
 
 X = np.random.default_rng(1).normal(size=(20, 3))

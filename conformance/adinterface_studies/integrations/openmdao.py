@@ -1,8 +1,8 @@
-"""`python -m adinterface_studies openmdao`: the NumPy `compute` methods of OpenMDAO and Dymos, unchanged, through our door.
+"""`python -m adinterface_studies openmdao`: the NumPy `compute` methods of OpenMDAO and Dymos, unchanged.
 
 Each explicit component with a `compute` of its own is taken from a model. The model is that component alone, at a random point,
 if it can be made with its defaults, or with small numbers for required options. Otherwise the tests of the
-packages that name it are run until one has set up a model that contains it. There its partials by our door are compared with
+packages that name it are run until one has set up a model that contains it. There its partials are compared with
 those that it has by hand, or else with complex steps of its `compute`.
 """
 
@@ -302,7 +302,7 @@ def _by_hand(component: Any) -> dict[tuple[str, str], Block]:
 
 def _by_the_door(component: Any, backend: AutoBackend) -> dict[tuple[str, str], Block]:
     """The partials of a component of the decorated class in the same state, all of them declared dense."""
-    from adinterface.doors.openmdao import partials
+    from adinterface.integrations.openmdao import partials
 
     cls: Any = partials(backend)(type(component))
     exact = cls.__new__(cls)

@@ -17,5 +17,6 @@ def raise_missing(error: ModuleNotFoundError | SystemExit, package: str, extra: 
         raise error
     lacking = "not installed" if isinstance(error, ModuleNotFoundError) else "not installed with all that it needs"
     raise MissingEngineError(
-        f"adinterface.doors.{extra} needs {package}, which is {lacking}: pip install 'adinterface[{extra}]'", name=package
+        f"adinterface.integrations.{extra} needs {package}, which is {lacking}: pip install 'adinterface[{extra}]'",
+        name=package,
     ) from None

@@ -1,4 +1,4 @@
-"""A plugin of pytest that makes pymanopt's decorators ours: `python -m pytest -p adinterface_studies.doors.through`.
+"""A plugin of pytest that makes pymanopt's decorators ours: `python -m pytest -p adinterface_studies.integrations.through`.
 
 TensorFlow is no engine of ours: `pymanopt.function.tensorflow` stays, unless the engine of `tests/engines` is installed.
 Where TensorFlow itself is not installed, an empty module takes its place, which most tests import for its seed alone; those
@@ -40,7 +40,7 @@ def replace() -> None:
     """Make pymanopt's decorators ours."""
     import pymanopt.function
 
-    from adinterface.doors.pymanopt import function
+    from adinterface.integrations.pymanopt import function
 
     def decorator(auto: AutoBackend) -> Any:
         def on_manifold(manifold: Any) -> Any:
@@ -74,4 +74,4 @@ def pytest_configure(config: Any) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """How often our decorators were called, so that none was passed by."""
-    terminalreporter.write_line(f"functions made by adinterface.doors.pymanopt: {decorated}")
+    terminalreporter.write_line(f"functions made by adinterface.integrations.pymanopt: {decorated}")

@@ -1,4 +1,4 @@
-"""`adinterface.doors.tesseract`, by Tesseract's own checks of gradients and of test cases, and through its command."""
+"""`adinterface.integrations.tesseract`, by Tesseract's own checks of gradients and of test cases, and through its command."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import pytest
 import torch
 from backends_table import each_backend, each_engine
 
-pytest.importorskip("tesseract_core", reason="`make doors` installs Tesseract")
+pytest.importorskip("tesseract_core", reason="`make integrations` installs Tesseract")
 
 from pydantic import BaseModel
 from tesseract_core import Tesseract
@@ -23,7 +23,7 @@ from tesseract_core.runtime.testing.finite_differences import check_gradients
 from tesseract_core.sdk.api_parse import validate_tesseract_api
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, BackendError, OutputError, TreeError
-from adinterface.doors.tesseract import endpoints
+from adinterface.integrations.tesseract import endpoints
 
 NAMESPACES = {AutoJax(): jnp, AutoTorch(): torch, AutoAutograd(): anp, AutoFiniteDifferences(): np}
 
@@ -156,7 +156,7 @@ from pydantic import BaseModel
 from tesseract_core.runtime import Array, Differentiable, Float64
 
 from adinterface import AutoJax
-from adinterface.doors.tesseract import endpoints
+from adinterface.integrations.tesseract import endpoints
 
 
 class InputSchema(BaseModel):

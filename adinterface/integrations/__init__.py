@@ -1,7 +1,7 @@
 """Functions differentiated by any backend, for other packages: PyTensor, pymanopt, Tesseract, OpenMDAO.
 
-Each file serves one package, which it imports. It may import core, `fit`, `sparse` and `numpy_code`. `namespaces` makes an
-Array API namespace from the functions of an engine. `traced_calls` and `exporting` are for compilers.
+Each file serves one package, which it imports. It may import core, `fit`, `sparse` and `numpy_code`. `traced_calls` and
+`exporting` are for compilers.
 """
 
 #: What the core calls to write a prepared call into a file.

@@ -1,4 +1,4 @@
-"""`adinterface.doors.openmdao`, by OpenMDAO's own check_partials."""
+"""`adinterface.integrations.openmdao`, by OpenMDAO's own check_partials."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,12 @@ import scipy.sparse as sp
 from backends_table import each_engine
 from scipy.interpolate import Akima1DInterpolator
 
-pytest.importorskip("openmdao", reason="`make doors` installs OpenMDAO")
+pytest.importorskip("openmdao", reason="`make integrations` installs OpenMDAO")
 
 import openmdao.api as om
 
 from adinterface import AutoAutograd, AutoSparse, BackendError, OutputError
-from adinterface.doors.openmdao import partials
+from adinterface.integrations.openmdao import partials
 
 # OpenMDAO warns of a name of its own while it loads.
 pytestmark = pytest.mark.filterwarnings("ignore:The INF_BOUND sentinel in OpenMDAO is deprecated")

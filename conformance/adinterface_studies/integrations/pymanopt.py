@@ -1,4 +1,4 @@
-"""`python -m adinterface_studies pymanopt`: pymanopt's own tests, with its backends and with `adinterface.doors.pymanopt`.
+"""`python -m adinterface_studies pymanopt`: pymanopt's own tests, with its backends and with ours.
 
 The source distribution of the installed version is downloaded by pip, for the wheel has no tests; some minutes.
 """
@@ -15,7 +15,7 @@ import xml.etree.ElementTree as ElementTree
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PLUGIN = "adinterface_studies.doors.through"
+PLUGIN = "adinterface_studies.integrations.through"
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,0 +1,1 @@
+"""Other packages' own tests, through `adinterface.integrations`."""

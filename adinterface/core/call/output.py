@@ -14,7 +14,7 @@ from ..contract.ambient import CORE, Kinds, now, within
 from ..contract.backend import Arrays, Aux
 from ..contract.errors import NotDifferentiableError, OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
-from ..derive.around import Sampled
+from ..derive.primitives import Sampled
 from ..tree import (
     CARRIED,
     DIFFERENTIATED,

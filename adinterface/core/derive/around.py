@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from ..contract.backend import Arrays, Aux, Backend, FlatFunction
+from ..contract.backend import Arrays, Aux, Backend
 from ..contract.repetition import Draws, Repeated, copies, known_to
 from .fixed_values import Hold, Scope
 from .workers import OUTSIDE, Outside, Task, run_all
 
 
-class Sampled(FlatFunction):
-    """A flat function that can be evaluated at other points than that of the call."""
-
-    __slots__ = ("owned", "owns_leaves")
-
-    @property
-    def elsewhere(self) -> Sampled:
-        """The same for other leaves, which no object holds, if only the outputs are used."""
-        raise NotImplementedError
-
-    @property
-    def unchecked(self) -> FlatFunction | None:
-        """The same for leaves of other dtypes, such as complex in place of real, without a check of the value."""
-        return None
-
-    def task(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
-        """A function and its arguments for a worker in another process; `received` makes outputs and aux of its value."""
-        return self, leaves, {}
-
-    def received(self, result: Any) -> tuple[Arrays, Aux]:
-        """A value as outputs and aux."""
-        outputs_and_aux: tuple[Arrays, Aux] = result
-        return outputs_and_aux
-
-    def around(self, backend: Backend, leaves: Arrays, aside: Scope = nullcontext) -> Around:
-        """Evaluations around these leaves. aside: enters a context for an evaluation that no other one may notice."""
-        return Around(self, backend, leaves, aside)
-
-
 class Around:
-    """Evaluations in which ignored values and random numbers are those at the point."""
+    """Evaluations of a `Sampled` function in which ignored values and random numbers are those at the point."""
 
-    def __init__(self, function: Sampled, backend: Backend, leaves: Arrays, aside: Scope):
+    def __init__(self, function: Any, backend: Backend, leaves: Arrays, aside: Scope):
         self._backend, self._leaves, self._source = backend, leaves, function.elsewhere
         self._draws = draws = Draws(known_to(function), all_generators=False)
         self._here, self._elsewhere = Repeated(function, draws), Repeated(self._source, draws)
@@ -101,4 +71,4 @@ class Around:
             yield found if type(found) is Outside else (self._source.received(found[0]), *found[1:])
 
 
-__all__ = ["Around", "Sampled"]
+__all__ = ["Around"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 from ..contract.ambient import within
@@ -97,6 +98,37 @@ def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: 
         return checked(backend, backend.pushforward(function, leaves, tangents), leaves).tangents
 
     return Linearized(outputs, aux, push)
+
+
+class Sampled(FlatFunction):
+    """A flat function that can be evaluated at other points than that of the call."""
+
+    __slots__ = ("owned", "owns_leaves")
+
+    @property
+    def elsewhere(self) -> Sampled:
+        """The same for other leaves, which no object holds, if only the outputs are used."""
+        raise NotImplementedError
+
+    @property
+    def unchecked(self) -> FlatFunction | None:
+        """The same for leaves of other dtypes, such as complex in place of real, without a check of the value."""
+        return None
+
+    def task(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+        """A function and its arguments for a worker in another process; `received` makes outputs and aux of its value."""
+        return self, leaves, {}
+
+    def received(self, result: Any) -> tuple[Arrays, Aux]:
+        """A value as outputs and aux."""
+        outputs_and_aux: tuple[Arrays, Aux] = result
+        return outputs_and_aux
+
+    def around(self, backend: Backend, leaves: Arrays, aside: Callable[[], AbstractContextManager[Any]] = nullcontext) -> Any:
+        """An `Around` of these leaves. aside: enters a context for an evaluation that no other one may notice."""
+        from .around import Around  # late: only engines that take derivatives from values need it
+
+        return Around(self, backend, leaves, aside)
 
 
 class _Back(FlatFunction):

@@ -10,10 +10,9 @@ from ..contract.arrays import cast_like, filled, full_like
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward
 from ..contract.record import count_steps, note_own, note_step
 from . import policy
-from .around import Sampled
 from .basis import Components, inner_products
 from .jacobians import gradient, jacobian
-from .primitives import linearize, pullback, push_stacked, pushforward
+from .primitives import Sampled, linearize, pullback, push_stacked, pushforward
 
 
 class DerivedFunction(Sampled, ABC):

@@ -831,6 +831,7 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
         result = _unusual(ufunc, method, inputs, kwargs) if kwargs or method != "__call__" else ufunc(*inputs)
         if out is None:  # NumPy's result has no values elsewhere
             parts = [np.where(where, part, False) for part in (result if type(result) is tuple else (result,))]
+            parts = [part if part.ndim else part[()] for part in parts]  # a number, as a ufunc's result without axes
             return tuple(parts) if type(result) is tuple else parts[0]
         if len(out) == 1:
             return _into(out[0], result, where, spelled(ufunc))

@@ -82,8 +82,6 @@ _OF_SCIPY = {
     r"\bnorm\.logpdf\(": "Write -x**2 / 2 - np.log(2 * np.pi) / 2",
     r"\bcholesky\(": "Write np.linalg.cholesky, which gives the lower triangle",
     r"\b(solve|inv|det|pinv|lstsq)\(": r"Write np.linalg.\1",
-    r"\bodeint\(|LSODA": "It is compiled: write scipy.integrate.solve_ivp with method='RK45', 'BDF' or 'Radau', which is "
-    "Python code",
     r"": "The function needs plain NumPy arrays: write it with np, np.linalg or a ufunc of scipy.special, or use "
     "AutoFiniteDifferences()",
 }

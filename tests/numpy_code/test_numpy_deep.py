@@ -400,6 +400,15 @@ def complex_results_of_real_numbers(x):
 
 
 @program
+def a_number_where_it_is_finite(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        y = np.divide(x[0], 2.0, where=True ^ np.isinf(x[0]))
+    assert isinstance(y, float)
+    return y**2
+
+
+@program
 def remainders(x):
     return math.remainder(0.9, x[0]) + math.remainder(x[1], 2 * x[2]) + math.ldexp(x[0], -2)
 
@@ -820,7 +829,8 @@ REFUSED = {
     ),
     "a compiled solver": (
         lambda x: scipy.integrate.odeint(lambda y, t: -x[0] * y, [1.0], [0.0, 1.0])[-1, 0],
-        "Take scipy.integrate.solve_ivp with RK45, RK23, DOP853, BDF or Radau.",
+        "compiled code, which takes plain NumPy arrays, and that would drop the gradient. Take scipy.integrate.solve_ivp with "
+        "RK45, RK23, DOP853, BDF or Radau.",
     ),
     "nditer with options": (
         lambda x: sum(np.nditer(x, order="F")),

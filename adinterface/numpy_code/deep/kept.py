@@ -1,7 +1,7 @@
 """What copied code keeps in the user's objects: numbers in place of an engine's arrays, once the outermost call has ended.
 
-An array of an engine would keep its graph alive, or be a tracer that is of no use after the call. The class of an object is
-asked by `type`, since isinstance asks an object that stands for the user's, and many objects are asked.
+An array of an engine would keep its graph alive, or be a tracer that is of no use after the call. `type` finds the
+class of an object here, because isinstance would call code of the object, and there are many.
 """
 
 from __future__ import annotations

@@ -407,3 +407,19 @@ def test_a_minimum_by_comparisons_is_told(method, backend):
     plain = scipy.optimize.minimize(lambda t: (t[0] - 1.0) ** 2, np.zeros(1), method="Nelder-Mead").x[0]
     f = deep(lambda x: scipy.optimize.minimize(lambda t: (t[0] - 1.0) ** 2, np.zeros(1), method="Nelder-Mead").x[0] * x[0])
     np.testing.assert_allclose(gradient(f, backend, X)[0][0], plain)
+
+
+def test_a_number_that_a_compiled_call_left_is_refused_where_it_is_used():
+    class Model:
+        def __call__(self, x):
+            self.last = np.sum(x**2)
+            return self.last
+
+    model = Model()
+    fast = prepare(gradient, deep(lambda x: model(x)), AutoJax(), X)
+    np.testing.assert_allclose(fast(X)[0], 2 * X)
+    for use in (float, lambda number: number + 1, lambda number: 2 * number, bool, np.asarray):
+        with pytest.raises(NumpyCodeError, match=r"^numpy_function: f keeps what it computes in 'last' of the .*Model,"):
+            use(model.last)
+    gradient(deep(lambda x: model(x)), AutoJax(), X)
+    assert model.last == pytest.approx(np.sum(X**2))

@@ -82,8 +82,8 @@ class Reached(type):
 
     def __setattr__(cls, name: str, value: Any) -> None:
         if "_reached" in vars(cls) and not name.startswith("_abc_") and name != "__abstractmethods__":
-            setattr(vars(cls)["_reached"], name, value)
             note(vars(cls)["_reached"])
+            setattr(vars(cls)["_reached"], name, value)
             vars(cls)["_renew"]()
         else:
             super().__setattr__(name, value)

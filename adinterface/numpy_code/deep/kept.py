@@ -16,15 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from ..array import NumpyArray, as_plain, known_numbers
+from ...core.contract.errors import NumpyCodeError
+from ..array import COMPARISONS, SIGNS, NumpyArray, as_plain, known_numbers
 from ..array_like import with_each
 from ..made_array import MadeArray
+from ..names import ARITHMETIC
 from ..refusals import here
 from .copier import is_filled
 from .plain import PLAIN
 
 #: Of longer lists and dicts, the containers that were there before are not searched.
 LONGEST = 200
+NOT_THE_USERS = -1
 _SEQUENCES = (list, collections.deque)
 _CONTAINERS = (*_SEQUENCES, dict, tuple)
 _NO_HOLDERS = (np.ndarray, type, types.ModuleType)
@@ -34,6 +37,8 @@ def note(holder: Any) -> None:
     """Record that copied code has reached this object; with it, what it has then been given for good: see `_parts`."""
     if here.reached is not None and id(holder) not in here.reached:
         here.reached[id(holder)] = holder, len(holder) if issubclass(type(holder), _CONTAINERS) else 0
+        if any(type(part) is NumpyArray for part in _entries(holder, type(holder))[1]):  # an argument of f, or made by f
+            here.reached[id(holder)] = holder, NOT_THE_USERS
         for part in _parts(holder, type(holder)):
             if type(part) not in PLAIN and not issubclass(type(part), _NO_HOLDERS):
                 note(part)
@@ -58,7 +63,8 @@ def with_numbers(reached: dict[int, tuple[Any, int]]) -> str | None:
     """Puts the numbers in place of arrays of engines; returns a refusal if some are unknown."""
     search = _Search(reached)
     for holder, length in reached.values():
-        search.inside(holder, length if length > LONGEST else 0)
+        if length != NOT_THE_USERS:
+            search.inside(holder, length if length > LONGEST else 0)
     return search.refusal
 
 
@@ -85,15 +91,19 @@ class _Search:
         if cls is MadeArray:
             return value._array
         if cls is NumpyArray:
-            numbers = known_numbers(value)
+            numbers = None
+            with contextlib.suppress(TypeError, RuntimeError):  # of an engine, where it belongs to an inner derivative
+                numbers = known_numbers(value)
             if numbers is not None:
                 return as_plain(value, numbers)
             owner = f"class {holder.__qualname__}" if isinstance(holder, type) else type(holder).__qualname__
-            self.refusal = (
+            refusal = (
                 f"numpy_function: f keeps what it computes in {key!r} of the {owner}, which outlives the call, and a compiled "
                 f"or batched call does not know the numbers. Return it beside the value, or call f without preparing it."
             )
-            return None
+            if issubclass(type(holder), _SEQUENCES):  # a record for the user; an attribute may be a cache
+                self.refusal = refusal
+            return Unknown(refusal)
         if issubclass(cls, tuple):
             return with_each(lambda part: self._replaced(part, holder, key), value)
         if _may_hold(cls) and id(value) not in self._done:
@@ -119,6 +129,22 @@ def _entries(holder: Any, cls: type) -> tuple[Iterable[Any], list[Any], Callable
             with contextlib.suppress(AttributeError):  # it is empty
                 slots[name] = member.__get__(holder)
     return list(slots), list(slots.values()), object.__setattr__
+
+
+class Unknown:
+    """A number that a compiled call has left in an object: any use is refused."""
+
+    def __init__(self, refusal: str):
+        self._refusal = refusal
+
+    def _refuse(self, *args: Any) -> Any:
+        raise NumpyCodeError(self._refusal)
+
+
+for _name in (*ARITHMETIC, *COMPARISONS, *SIGNS, "float", "bool", "array", "len", "iter", "getitem"):
+    setattr(Unknown, f"__{_name}__", Unknown._refuse)
+for _name in ARITHMETIC:
+    setattr(Unknown, f"__r{_name}__", Unknown._refuse)
 
 
 def _may_hold(cls: type) -> bool:

@@ -14,7 +14,6 @@ import numpy as np
 from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY
-from . import folds
 from .array_like import Carrier, array_of, subclass_among
 from .engine import Engine
 from .flags import flags_of
@@ -849,6 +848,8 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
     if method == "accumulate" and ufunc in ACCUMULATE:
         return ACCUMULATE[ufunc](*inputs, **{"axis": 0} | kwargs)
     if method in ("reduce", "accumulate") and ufunc.nin == 2 and ufunc.nout == 1:
+        from . import folds  # a late import of what is seldom used
+
         return getattr(folds, method)(ufunc, *inputs, **kwargs)
     if method == "outer" and ufunc.nin == 2 and not kwargs:
         first, second = inputs

@@ -64,6 +64,7 @@ CELLS = (
     Cell("wide: R^n -> R^10", lambda n, xp: layers(n, 512, 10, xp), (1000,), ("jacobian",)),
     Cell("tall: R^10 -> R^n", lambda n, xp: layers(10, 512, n, xp), (1000,), ("jacobian",)),
     Cell("one array", one_array, (10, 300), ("hessian",), forward=0),
+    Cell("one array", one_array, (10,), ("pushforward", "pullback"), forward=0),
 )
 
 

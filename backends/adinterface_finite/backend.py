@@ -101,10 +101,10 @@ class FiniteDifferencesBackend(Backend, Errors):
 
     # first order
 
-    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | Linearized:
+    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
         note_step(self, "gradient, leaf by leaf")
         found = self._columns(function, leaves, value, real=True)
-        return found if isinstance(found, Linearized) else Gradient(found.outputs, found.aux, tuple(found.blocks[0]))
+        return None if isinstance(found, Linearized) else Gradient(found.outputs, found.aux, tuple(found.blocks[0]))
 
     def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | Linearized:
         note_step(self, f"{sum(size_of(self, leaf) for leaf in leaves)} columns of the Jacobian")

@@ -163,11 +163,8 @@ class Shortcuts:
         """The errors of its derivatives; None if these are as exact as f's value."""
         return None
 
-    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | Linearized | None:
-        """The gradient of a function with one real scalar output; without `value`, aux is not used.
-
-        Or a `Linearized`, whose columns the core then takes.
-        """
+    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
+        """The gradient of a function with one real scalar output; without `value`, aux is not used."""
         return None
 
     def jacobian(

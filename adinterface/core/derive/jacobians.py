@@ -21,9 +21,6 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
         recorded = active_record() is not None
         before = count_steps() if recorded else 0
         result = backend.gradient(function, leaves, value=value)
-        if isinstance(result, Linearized):
-            outputs, aux, blocks = columns(backend, checked(backend, result, leaves), leaves)
-            return Gradient(outputs, aux, tuple(blocks[0]))
         if result is not None:
             if recorded:
                 note_own(backend, "one pullback of 1" if gives(backend, "pullback") else "its own gradient", before)

@@ -395,6 +395,12 @@ class NumpyArray(Storage):
     def __deepcopy__(self, memo: dict[int, Any]) -> NumpyArray:
         return self.__copy__()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NumpyArray, (self._array, self._engine)  # the engine says what it thinks of its array in a file
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return self.__reduce__()  # what object has here asks for __class__
+
     def copy(self, order: str = "C") -> NumpyArray:
         copied = self.__copy__()
         if is_number(self):

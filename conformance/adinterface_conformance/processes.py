@@ -34,10 +34,14 @@ def results_of(
     ]
     for thread in threads:
         thread.start()
-    for _ in pieces:
-        yield finished.get()
-    for thread in threads:
-        thread.join()
+    try:
+        for _ in pieces:
+            yield finished.get()
+    finally:  # also where an error ends the run
+        while not waiting.empty():
+            waiting.get()
+        for thread in threads:
+            thread.join()
 
 
 def _serve(

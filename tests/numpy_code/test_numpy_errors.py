@@ -129,7 +129,7 @@ def ufunc_at(x):
 
 
 @refused(
-    "Holder.plain.fill(x[0]) makes a Python number of it, which would drop its gradient. "
+    "Owner.plain.fill(x[0]) makes a Python number of it, which would drop its gradient. "
     "f itself has not made that array: write a = np.array(a) in f first."
 )
 def filling_another(x):
@@ -156,7 +156,7 @@ for _name, _write in {
 
 
 @refused(
-    "Holder.plain[0] = ... makes a Python number of it, which would drop its gradient. "
+    "Owner.plain[0] = ... makes a Python number of it, which would drop its gradient. "
     "f itself has not made that array: write a = np.array(a) in f first."
 )
 def writing_into_another(x):

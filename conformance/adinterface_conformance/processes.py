@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import queue
 import threading
@@ -38,8 +39,9 @@ def results_of(
         for _ in pieces:
             yield finished.get()
     finally:  # also where an error ends the run
-        while not waiting.empty():
-            waiting.get()
+        with contextlib.suppress(queue.Empty):
+            while True:
+                waiting.get_nowait()
         for thread in threads:
             thread.join()
 

@@ -21,7 +21,7 @@ from .captured import tensors_in
 from .dtypes import is_inexact
 from .nested_forward import is_forward, writes
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, unwrapped
-from .unrecorded import nodes_behind
+from .unrecorded import custom_nodes, nodes_behind, watched
 
 
 class TorchLoops(Loops):
@@ -176,7 +176,11 @@ class _Again(torch.autograd.Function):
         computed: Sequence[Any] = [None] * len(sources)
         if pairs:
             outputs, seeds = zip(*pairs)
-            computed = torch.autograd.grad(outputs, sources, seeds, allow_unused=True, create_graph=graph)
+            nodes = custom_nodes(outputs, sources) if graph else []
+            if nodes:  # whose derivatives may not be recorded
+                computed = watched(nodes, outputs, sources, seeds)
+            else:
+                computed = torch.autograd.grad(outputs, sources, seeds, allow_unused=True, create_graph=graph)
         gradients = iter(computed)
         return (None, None, None, None, *[next(gradients) if live else None for live in wanted])
 

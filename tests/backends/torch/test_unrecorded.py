@@ -37,6 +37,7 @@ from adinterface import (
     value_gradient_and_hessian,
 )
 from adinterface.fit import Training
+from adinterface.loops import scan
 from adinterface.rules import straight_through
 
 TORCH = AutoTorch()
@@ -434,3 +435,22 @@ def test_differences_in_a_thread_that_f_started_stay_in_the_graph(backend):
 
     expected = 2 * 0.75 * float((36 * X**2).sum())
     assert_numbers(gradient(f, AutoTorch(), 0.75)[0], expected, 1e-4)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_segments_of_a_loop_that_are_computed_again(length):
+    def f(x):
+        return scan(lambda c, s: (Once.apply(c), None), x, None, length=length, checkpoint=1)[0]
+
+    power = 3**length
+    expected = power * X ** (power - 1)
+    assert_numbers(jacobian(f, TORCH, X)[0], torch.diag(expected))
+    assert_numbers(linearize(f, TORCH, X).push(V), expected * V)
+    assert_numbers(pushforward(f, TORCH, (X,), (V,)).tangent, expected * V)
+    for call in (hessian, gradient_of_gradient):
+        with pytest.raises(NotRecordedError, match="f applies Once"):
+            call(lambda x: f(x).sum(), TORCH, X)
+
+
+def gradient_of_gradient(f, backend, x):
+    return gradient(lambda x: (gradient(f, backend, x)[0] ** 2).sum(), backend, x)

@@ -39,8 +39,8 @@ NOTES = [
         "one.",
     ),
     Note(
-        TypeError,
-        "to a custom_vjp function",
+        (TypeError, NotImplementedError),
+        "to a custom_vjp function|Differentiation rule for 'custom_lin'",
         "f calls a function that has a rule for reverse mode alone (jax.custom_vjp, as Diffrax's solvers do). Use gradient,"
         " or AutoJax(mode='reverse'). To go forward, Diffrax takes adjoint=diffrax.ForwardMode().",
     ),

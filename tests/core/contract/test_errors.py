@@ -946,6 +946,15 @@ def test_a_push_through_a_jax_rule_for_reverse_mode_is_noted(prepared):
         assert note.startswith("f calls a function that has a rule for reverse mode alone (jax.custom_vjp")
 
 
+def test_a_linear_map_of_a_jax_rule_for_reverse_mode_inside_f_is_noted():
+    double = _doubling_that_records([])["jax"]
+    with pytest.raises(NotImplementedError, match="custom_lin") as caught:
+        pullback(lambda x: linearize(double, AutoJax(), x).push(x), AutoJax(), X)
+    assert "Use gradient, or AutoJax(mode='reverse')" in notes_of(caught.value)[0]
+    reverse = AutoJax(mode="reverse")
+    assert_tree(pullback(lambda x: linearize(double, reverse, x).push(x), AutoJax(), X).value, 2 * X)
+
+
 @pytest.mark.parametrize("mode", [None, "forward"])
 @pytest.mark.parametrize(
     "f",

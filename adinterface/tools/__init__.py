@@ -1,6 +1,6 @@
 """What people do with operators: compare and choose backends, check gradients and neutral code, explain a call.
 
-It may import core, rules and spread. Nothing imports it.
+It may import core, rules and batching. Nothing imports it.
 """
 
 from ..core.contract.publish import publish

@@ -330,9 +330,9 @@ class Backend(Shortcuts, ABC):
 
     @classmethod
     def compiler(cls, entries: Set[CodeType]) -> Any:
-        """A `integrations.traced_calls.Compiler` of users' code, for an engine whose value defines `is_compiling`. Called once.
+        """An `integrations.traced_calls.Compiler` of users' code, for an engine whose value defines `is_compiling`.
 
-        entries: code that the compiler leaves uncompiled where Python calls it, with all that this code calls.
+        It is called once. entries: code that the compiler leaves uncompiled where Python calls it, with all that this code calls.
         """
         raise NotImplementedError
 

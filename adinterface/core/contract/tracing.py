@@ -23,7 +23,7 @@ _this = sys.modules[__name__]
 
 
 def tracing() -> Any:
-    """The compiler that traces the running code, a `integrations.traced_calls.Compiler`, or None."""
+    """The compiler that traces the running code, an `integrations.traced_calls.Compiler`, or None."""
     for name, is_compiling in COMPILING.items():
         if is_compiling():
             return getattr(_this, name)

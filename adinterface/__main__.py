@@ -117,7 +117,12 @@ def chosen(argv: Sequence[str]) -> str:
         parser.error(f"write module:function, such as my_model:loss, not {options.function}")
     import adinterface  # here, because the table needs less
 
-    module = importlib.import_module(place)
+    try:
+        module = importlib.import_module(place)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{place}.".startswith(f"{error.name}."):  # an import inside the module failed
+            raise
+        parser.error(f"Python finds no module {error.name} from this folder")
     here, ours = {"np": np, **vars(module)}, {word: getattr(adinterface, word) for word in adinterface.__all__}
     if name not in here:
         parser.error(f"{place} has no {name}")

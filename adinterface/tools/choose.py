@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
+from ..core.contract.errors import BackendError
 from ..core.operators.dispatch import require_operator
 from ..core.operators.prepare import prepare
 from .compare import compare
@@ -69,14 +70,19 @@ def choose(
     only where no engine runs. If results differ by more than rounding or a kink explains, finite differences decide: those that
     agree with them, and with one another, are right. Without them, or if they confirm no engine, the backend is None.
 
-    Raises TypeError for anything but an operator, and BackendError if `backends` is not a list of backend values.
+    Raises TypeError for anything but an operator, and BackendError if `backends` is not a list of backend values, or if they
+    are passed by position.
 
     >>> from adinterface import AutoAutograd, AutoFiniteDifferences, derivative
     >>> from adinterface.tools import choose
     >>> choose(derivative, lambda x: x**3, 2.0, backends=[AutoAutograd(), AutoFiniteDifferences()]).backend
     AutoAutograd()
     """
-    operation = require_operator("choose(operator, f, *args)", operator)
+    call = "choose(operator, f, *args)"
+    operation = require_operator(call, operator)
+    listed = args[0] if args and isinstance(args[0], (list, tuple)) else args[:1]
+    if listed and all(isinstance(each, AutoBackend) for each in listed):
+        raise BackendError(f"{call}: backends are a keyword. Write backends=[{', '.join(map(label, listed))}].")
     if backends is None:
         leaves = taken_apart(arguments_of(operation, args))[1]
         count = sum([math.prod(leaf.library.shape(leaf.value)) for leaf in leaves if leaf.differentiated])
@@ -132,7 +138,9 @@ def _apart(report: Comparison, among: Iterable[Measured]) -> set[AutoBackend]:
 def _reason(report: Comparison, agreeing: list[Measured]) -> str:
     ran = [m for m in report.backends if m.error is None]
     if not ran:
-        return "No backend ran."
+        first = report.backends[0]
+        said = "\n".join([str(first.error), *getattr(first.error, "__notes__", [])])
+        return f"No backend ran. {first.name} raised {type(first.error).__name__}: {said}"
     if report.note:
         return "No backend can be recommended: the results do not repeat themselves."
     if not agreeing:

@@ -158,6 +158,7 @@ def test_a_backend_is_chosen_for_a_function_of_a_module(tmp_path: Path) -> None:
     [
         (["my_model"], "write module:function, such as my_model:loss, not my_model"),
         (["my_model:los"], "my_model has no los"),
+        (["my_modl:loss"], "Python finds no module my_modl from this folder"),
         (["my_model:loss", "--operator", "grad"], "adinterface has no operator grad"),
     ],
 )

@@ -134,7 +134,19 @@ def test_a_backend_that_fails_is_not_chosen():
     assert choice.reason.endswith("No other backend ran, so that nothing confirms it. `check_gradient` does.")
     assert isinstance(choice.comparison[AutoJax()].error, TypeError)
     choice = choose(gradient, lambda x: None, X)
-    assert (choice.backend, choice.reason) == (None, "No backend ran.")
+    assert choice.backend is None
+    assert re.fullmatch(r"No backend ran. Auto\w+\(\) raised OutputError: .* Does it lack a return statement\?", choice.reason)
+
+
+def test_where_none_runs_the_note_of_the_first_error_is_said():
+    choice = choose(gradient, lambda x: x**2, [1.0, 2.0], backends=[AutoAutograd(), AutoTorch()])
+    assert choice.reason.endswith("which reaches f as a list of its entries. Pass np.array(x) for one array.")
+
+
+@pytest.mark.parametrize("backends", [AutoTorch(), [AutoTorch()]], ids=["one", "list"])
+def test_backends_by_position_are_refused(backends):
+    with pytest.raises(BackendError, match=re.escape("backends are a keyword. Write backends=[AutoTorch()].")):
+        choose(gradient, lambda x: (x**2).sum(), backends, X)
 
 
 def test_differences_are_chosen_only_where_no_engine_runs():

@@ -332,7 +332,7 @@ class Backend(Shortcuts, ABC):
     def compiler(cls, entries: Set[CodeType]) -> Any:
         """An `integrations.traced_calls.Compiler` of users' code, for an engine whose value defines `is_compiling`.
 
-        It is called once. entries: code that the compiler leaves uncompiled where Python calls it, with all that this code calls.
+        It is called once. entries: code that the compiler leaves uncompiled where Python calls it, with all that it calls.
         """
         raise NotImplementedError
 

@@ -27,8 +27,8 @@ class LeafError(NamedTuple):
 def errors_by_leaf(lines: Lines, slopes: Slopes, order: int, epsilon: float) -> list[LeafError]:
     """Leaves of which all derivatives are NaN are left out. epsilon: the precision of f's values.
 
-    Where f does not change, the error is at most its rounding. It calls for a warning if a derivative of the size that is seen
-    elsewhere could hide in it.
+    An error may be within the rounding of an f that does not change. It calls for a warning if a derivative of the size that
+    is seen elsewhere could hide in it.
     """
     finite = np.isfinite(slopes.values)
     values, errors = np.where(finite, np.abs(slopes.values), 0.0), np.where(finite, slopes.errors, 0.0)

@@ -87,7 +87,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
         forget()
         outermost = here.reached is None
         if outermost:
-            here.reached, here.gaps = {}, False
+            here.reached, here.texts, here.gaps = {}, set(), False
         kept = None
         try:
             with within(CORE, now()._replace(form=_taken)):

@@ -379,15 +379,15 @@ class NumpyArray(Storage):
 
     def __repr__(self) -> str:
         if in_deep_code():
-            return repr(in_text(self))
+            return noted_text(self, repr(in_text(self)))
         numbers = known_numbers(self)
         return f"NumpyArray({self._array!r}, unknown {next(_UNKNOWN)})" if numbers is None else f"NumpyArray({numbers[()]!r})"
 
     def __str__(self) -> str:
-        return str(in_text(self))
+        return noted_text(self, str(in_text(self)))
 
     def __format__(self, spec: str) -> str:
-        return format(in_text(self), spec)
+        return noted_text(self, format(in_text(self), spec))
 
     def __copy__(self) -> NumpyArray:
         return NumpyArray(self._array, self._engine)
@@ -487,7 +487,10 @@ class NumpyArray(Storage):
 
     def __float__(self) -> float:
         if is_formatting(sys._getframe(1)):
-            return float(settled_number(self))
+            number = float(settled_number(self))
+            for form in (f"%.{digits}{kind}" for digits in range(18) for kind in "efg"):  # any of them may be the text
+                noted_text(self, form % number)
+            return number
         self._refuse_if_traced("makes a Python number of it", NO_NUMBER)
         return float(self._array)
 
@@ -634,6 +637,13 @@ def known_numbers(x: Any, *, uncompiled: bool = False) -> np.ndarray[Any, Any] |
 def in_text(x: NumpyArray) -> Any:
     """The plain array or number of which NumPy or Python would write the text. Raises NumpyCodeError where it is unknown."""
     return as_plain(x, np.asarray(settled_number(x)))
+
+
+def noted_text(x: NumpyArray, text: str) -> str:
+    """The text, recorded if x is differentiated: what f keeps under it belongs to one call."""
+    if here.reached is not None and x._traced():
+        here.texts.add(text)
+    return text
 
 
 def as_plain(x: NumpyArray, numbers: np.ndarray[Any, Any]) -> Any:

@@ -423,3 +423,84 @@ def test_a_number_that_a_compiled_call_left_is_refused_where_it_is_used():
             use(model.last)
     gradient(deep(lambda x: model(x)), AutoJax(), X)
     assert model.last == pytest.approx(np.sum(X**2))
+
+
+class Labelled(np.ndarray):
+    def __new__(cls, array, label):
+        made = np.asarray(array).view(cls)
+        made.label = label
+        return made
+
+    def __array_finalize__(self, source):
+        self.label = getattr(source, "label", None)
+
+
+last = None
+
+
+@each_engine
+def test_objects_that_hold_what_f_computes_are_kept_with_numbers(backend):
+    """Also those that f has read again, subclasses of ndarray, and splines."""
+
+    class Box:
+        single = None
+
+        def __init__(self, value):
+            self.value = value
+
+    class Model:
+        def loss(self, x):
+            global last
+            self.box = Box(x * 2)
+            Box.single = self.box
+            self.record = scipy.optimize.root_scalar(lambda t: t**3 - x[0], bracket=[0, 5])
+            self.parts = [Labelled(x, "part")]
+            self.spline = scipy.interpolate.CubicSpline(np.arange(3.0), x)
+            last = Labelled(x[1:], "last")
+            return np.sum(self.box.value) + self.record.root**3 + np.sum(self.parts[0]) + self.spline(1.0)
+
+    model = Model()
+    for _ in range(2):
+        np.testing.assert_allclose(gradient(deep(model.loss), backend, X)[0], [4, 4, 3], rtol=1e-6)
+        assert (type(model.box.value), type(Box.single.value)) == (np.ndarray, np.ndarray)
+        assert isinstance(model.record.root, float)
+        assert (type(model.parts[0]), model.parts[0].label) == (Labelled, "part")
+        assert (type(last), last.label, last.tolist()) == (Labelled, "last", X[1:].tolist())
+        assert float(model.spline(1.0)) == pytest.approx(X[1])
+
+
+@each_engine
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_a_cache_by_text_outlives_no_call(text, backend):
+    memo = {"start": 1.0}
+
+    def cube(v):
+        key = 3, text(v)
+        if key not in memo:
+            memo[key] = v**3
+        return memo[key]
+
+    f = lambda x: cube(x[0]) + cube(x[1]) * memo["start"]
+    fast = prepare(gradient, deep(f), backend, X)
+    for _ in range(2):
+        np.testing.assert_allclose(gradient(deep(f), backend, X)[0], [*(3 * X[:2] ** 2), 0])
+        np.testing.assert_allclose(fast(X)[0], [*(3 * X[:2] ** 2), 0])
+        assert memo == {"start": 1.0}
+    f(X)
+    with pytest.raises(NumpyCodeError, match=r"^numpy_function: f has a dict .* from before this call.* Empty the dict before"):
+        gradient(deep(f), backend, X)
+
+
+@each_engine
+def test_containers_with_functions_are_read_anew(backend):
+    table, steps = {"f": np.asarray, "scale": 1.0}, [np.asarray, 1.0]
+
+    def scaled(x):
+        table["last"] = table["f"](x) * table["scale"]
+        return table["last"]
+
+    f = lambda x: np.sum(scaled(x)) + steps[1] * np.sum(table["last"])
+    for scale in (1.0, 2.0):
+        table["scale"] = steps[1] = scale
+        np.testing.assert_allclose(gradient(deep(f), backend, X)[0], np.full(3, scale + scale**2))
+        assert type(table["last"]) is np.ndarray

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic
 
 from ..array_like import protocols
-from .kept import note
+from ..refusals import here
+from .kept import MADE_BY_A_STATEMENT, note, slots_of
 from .reach import reached
 
 Copy = Callable[[types.FunctionType], Any]
@@ -31,9 +32,6 @@ _UNLIKE = (BaseException, enum.Enum, tuple, str, bytes, int, float, complex, set
 _CONTAINERS = (dict, list)
 #: The types of class members that run code.
 _CODE = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property, functools.partialmethod)
-
-
-_MADE_BY_A_STATEMENT = 1 << 9
 
 
 class Reached(type):
@@ -113,7 +111,7 @@ def can_stand_for(cls: type) -> bool:
     """Whether a class can be replaced by a subclass, and needs to be."""
     return (
         (type(cls) in (type, abc.ABCMeta) or type(cls).__module__ == "typing" or reached(type(cls).__module__))
-        and bool(cls.__flags__ & _MADE_BY_A_STATEMENT)
+        and bool(cls.__flags__ & MADE_BY_A_STATEMENT)
         and bool(cls.__flags__ & (1 << 10))  # may have subclasses
         and not issubclass(cls, _UNLIKE)
         and (runs_code(cls) or type(vars(cls).get("__init__")) is types.FunctionType)
@@ -243,7 +241,7 @@ def _descriptor(member: Any, again: Callable[[Any], Any]) -> Any:
 def reading(of: Callable[[Any], Any]) -> Callable[[Any, str], Any]:
     def __getattribute__(self: Any, name: str) -> Any:
         value = object.__getattribute__(self, name)
-        if name[:2] == "__" or (type(value) is types.MethodType and value.__self__ is self):
+        if name[:2] == "__" or not here.running or (type(value) is types.MethodType and value.__self__ is self):
             return value
         return of(value)
 
@@ -290,7 +288,7 @@ def object_for(value: Any, cls: Any) -> Any:
         return None
     made = object.__new__(cls)
     object.__setattr__(made, "__dict__", value.__dict__)
-    for slot in _slots_of(type(value)).values():
+    for slot in slots_of(type(value)).values():
         with contextlib.suppress(AttributeError):  # it is empty
             slot.__set__(made, slot.__get__(value))
     key = id(made)
@@ -311,15 +309,9 @@ class _Owner:
         self.value = value
 
 
-def _slots_of(cls: type) -> dict[str, Any]:
-    """The slots of a class and of its bases, by name."""
-    return {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()
-            if type(member) is types.MemberDescriptorType and base.__flags__ & _MADE_BY_A_STATEMENT}  # fmt: skip
-
-
 def _slots(cls: type) -> dict[str, Any]:
     """The further members of a replaced class with slots: each slot is that of the object whose state is shared."""
-    members = _slots_of(cls)
+    members = slots_of(cls)
     body: dict[str, Any] = {name: _SharedSlot(member) for name, member in members.items()}
     return {_OWNER: next(iter(members.values())), **body} if members else {}
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, as_plain
-from ..array_like import with_each
+from ..array_like import Carrier, with_each
 from ..engine import OFFERS
 from ..made_array import captured
 from . import builtin_names, classes, digests, math_names, numpy_names, scipy_names, subclasses
@@ -23,7 +23,7 @@ from .bytecode import assigns_to_globals
 from .compiled import Compiled, Left, Offered, settled
 from .copier import FunctionCopy, copied
 from .globals import Globals, ModuleView
-from .kept import LONGEST, note
+from .kept import LONGEST, note, of_subclass
 from .plain import PLAIN, first_wrapped, known_numbers, plain
 from .reach import reached, top_of
 from .standing import Standing
@@ -39,6 +39,7 @@ class Copies:
         self._functions: dict[int, tuple[weakref.ref[Any], FunctionCopy]] = {}
         self._classes: list[tuple[Any, type, dict[str, tuple[Any, Any]]]] = []
         self._objects: dict[int, tuple[weakref.ref[Any], Any]] = {}
+        self._views: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._scopes: weakref.WeakValueDictionary[int, Globals] = weakref.WeakValueDictionary()
         self._assigned: dict[int, Globals] = {}
         self._builtins = builtin_names.builtin_names(self.of)
@@ -240,7 +241,9 @@ class Copies:
             return made
 
     def renew(self) -> None:
-        """Bring replaced classes up to date with methods that have been replaced since."""
+        """Bring replaced classes and containers up to date with what has been replaced in them since."""
+        for view in list(self._views.values()):
+            self.of(view._original)
         with self._lock:
             for made, cls, members in self._classes:
                 classes.renewed(made, cls, members, self._method_copy)
@@ -291,7 +294,7 @@ class Copies:
         if len(value) > LONGEST:
             return value
         parts = list(map(self.of, value))
-        return value if all(a is b for a, b in zip(parts, value)) else ListView(value, parts)
+        return value if all(a is b for a, b in zip(parts, value)) else self._view(ListView, value, parts)
 
     def _dict(self, value: dict[Any, Any]) -> Any:
         note(value)
@@ -300,7 +303,21 @@ class Copies:
         parts = {self.of(key): self.of(part) for key, part in value.items()}
         changed = any(a is not b for a, b in zip(parts.values(), value.values()))
         changed = changed or any(a is not b for a, b in zip(parts, value))
-        return DictView(value, parts) if changed else value
+        return self._view(DictView, value, parts) if changed else value
+
+    def _view(self, cls: Any, value: Any, parts: Any) -> Any:
+        """The one view of a container, so that all code sees the same; with these parts now."""
+        view = self._views.get(id(value))
+        if view is None:
+            view = self._views[id(value)] = cls(value, parts)
+        elif len(view) != len(parts) or any(a is not b for a, b in zip(_values(view), _values(parts))):
+            cls.__base__.clear(view)
+            (dict.update if cls is DictView else list.extend)(view, parts)
+        return view
+
+
+def _values(container: Any) -> Any:
+    return [*container, *container.values()] if isinstance(container, dict) else container
 
 
 def leaving(value: Any) -> Any:
@@ -314,6 +331,8 @@ def leaving(value: Any) -> Any:
                 "know its number. Return it from f, or call f without compiling it."
             )
         return as_plain(value, numbers)
+    if isinstance(value, Carrier):
+        return of_subclass(value, np.asarray(leaving(value._inner)))
     return classes.landed(with_each(leaving, plain(value)))
 
 

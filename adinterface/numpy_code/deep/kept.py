@@ -10,6 +10,7 @@ import collections
 import contextlib
 import functools
 import operator
+import re
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
 from ..array import COMPARISONS, SIGNS, NumpyArray, as_plain, known_numbers
-from ..array_like import with_each
+from ..array_like import Carrier, with_each
 from ..made_array import MadeArray
 from ..names import ARITHMETIC
 from ..refusals import here
@@ -64,6 +65,8 @@ def with_numbers(reached: dict[int, tuple[Any, int]]) -> str | None:
     search = _Search(reached)
     for holder, length in reached.values():
         if length != NOT_THE_USERS:
+            if here.texts and issubclass(type(holder), dict):
+                search.keys(holder, length)
             search.inside(holder, length if length > LONGEST else 0)
     return search.refusal
 
@@ -71,9 +74,24 @@ def with_numbers(reached: dict[int, tuple[Any, int]]) -> str | None:
 class _Search:
     """Through what the user's objects hold."""
 
-    def __init__(self, done: Iterable[int]):
-        self._done = set(done)
+    def __init__(self, reached: dict[int, tuple[Any, int]]):
+        self._reached = reached
+        self._done = {key for key, (_, length) in reached.items() if length != NOT_THE_USERS}
         self.refusal: str | None = None
+
+    def keys(self, holder: dict[Any, Any], length: int) -> None:
+        """Removes the entries of a cache by the text of numbers: they have derivatives in this call alone."""
+        texts = "|".join(re.escape(text) for text in here.texts if "." in text or "e" in text)
+        made_of_numbers = re.compile(rf"(?<![\d.])({texts})(?!\d)" if texts else "(?!)")
+        for n, key in enumerate(list(holder)):
+            if any(type(part) is str and made_of_numbers.search(part) for part in (key if type(key) is tuple else (key,))):
+                if n < length:
+                    self.refusal = (
+                        f"numpy_function: f has a dict with results under the text of numbers that are differentiated, and one "
+                        f"for {key!r} from before this call, which has no derivative. Empty the dict before the call."
+                    )
+                else:
+                    dict.__delitem__(holder, key)
 
     def inside(self, holder: Any, start: int = 0) -> None:
         """Replaces arrays in a holder. start: where the entries begin that may be containers with arrays."""
@@ -101,9 +119,14 @@ class _Search:
                 f"numpy_function: f keeps what it computes in {key!r} of the {owner}, which outlives the call, and a compiled "
                 f"or batched call does not know the numbers. Return it beside the value, or call f without preparing it."
             )
-            if issubclass(type(holder), _SEQUENCES):  # a record for the user; an attribute may be a cache
+            length = self._reached.get(id(holder), (holder, 0))[1]
+            if issubclass(type(holder), _SEQUENCES) and length != NOT_THE_USERS:  # a record; an attribute may be a cache
                 self.refusal = refusal
             return Unknown(refusal)
+        if issubclass(cls, Carrier):
+            numbers = self._replaced(value._inner, holder, key)
+            value = of_subclass(value, numbers) if isinstance(numbers, np.ndarray) else numbers
+            cls = type(value)
         if issubclass(cls, tuple):
             return with_each(lambda part: self._replaced(part, holder, key), value)
         if _may_hold(cls) and id(value) not in self._done:
@@ -120,15 +143,32 @@ def _entries(holder: Any, cls: type) -> tuple[Iterable[Any], list[Any], Callable
         return list(holder), list(holder.values()), dict.__setitem__
     if cls is types.CellType:
         return ("cell_contents",), [holder.cell_contents] if is_filled(holder) else [], setattr
-    if cls.__dictoffset__ or issubclass(cls, type):
-        found = dict(type.__getattribute__(holder, "__dict__") if issubclass(cls, type) else holder.__dict__)
-        return list(found), list(found.values()), type.__setattr__ if issubclass(cls, type) else object.__setattr__
-    slots = {}
-    for name, member in [member for base in cls.__mro__ for member in vars(base).items()]:
-        if type(member) is types.MemberDescriptorType:
-            with contextlib.suppress(AttributeError):  # it is empty
-                slots[name] = member.__get__(holder)
-    return list(slots), list(slots.values()), object.__setattr__
+    if issubclass(cls, type):
+        found = dict(type.__getattribute__(holder, "__dict__"))
+        return list(found), list(found.values()), type.__setattr__
+    found = dict(holder.__dict__) if cls.__dictoffset__ else {}
+    for name, member in slots_of(cls).items():
+        with contextlib.suppress(AttributeError):  # it is empty
+            found[name] = member.__get__(holder)
+    return list(found), list(found.values()), object.__setattr__
+
+
+@functools.lru_cache(1024)
+def slots_of(cls: type) -> dict[str, Any]:
+    """The slots of a class and of its bases, by name."""
+    return {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()
+            if type(member) is types.MemberDescriptorType and base.__flags__ & MADE_BY_A_STATEMENT}  # fmt: skip
+
+
+MADE_BY_A_STATEMENT = 1 << 9
+
+
+def of_subclass(carrier: Any, numbers: np.ndarray[Any, Any]) -> Any:
+    """The object of the user's subclass of ndarray that a carrier stands for, with these numbers."""
+    made = numbers.view(type(carrier)._real)
+    if hasattr(made, "__dict__"):
+        made.__dict__.update(carrier.__dict__)
+    return made
 
 
 class Unknown:
@@ -147,5 +187,10 @@ for _name in ARITHMETIC:
     setattr(Unknown, f"__r{_name}__", Unknown._refuse)
 
 
+#: Of SciPy's classes for engines, such as splines.
+_OURS = __package__.partition(".")[0] + ".scipy."
+
+
 def _may_hold(cls: type) -> bool:
-    return issubclass(cls, (NumpyArray, *_CONTAINERS)) or hasattr(cls, "_reached")  # an object that copied code has made
+    """Whether it is an array, or may hold one, as an object that copied code has made."""
+    return issubclass(cls, (NumpyArray, Carrier, *_CONTAINERS)) or hasattr(cls, "_reached") or cls.__module__.startswith(_OURS)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
-from ..array import NumpyArray, in_text
+from ..array import NumpyArray, in_text, noted_text
 from ..array_like import arrays_in, with_each
 from ..python_numbers import checked, not_finite, python_number
 from ..refusals import expression
@@ -177,6 +177,10 @@ def _of_text(real: Callable[..., Any]) -> Callable[..., Any]:
     """A function that writes numbers as text."""
 
     def told(value: Any) -> Any:
-        return in_text(value) if isinstance(value, NumpyArray) else with_each(told, value)
+        if not isinstance(value, NumpyArray):
+            return with_each(told, value)
+        number = in_text(value)
+        noted_text(value, json.dumps(number.tolist() if isinstance(number, (np.ndarray, np.generic)) else number))
+        return number
 
     return functools.wraps(real)(lambda *args, **keywords: real(*map(told, args), **keywords))

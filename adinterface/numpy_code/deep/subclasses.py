@@ -145,10 +145,16 @@ def _plain(value: Any) -> Any:
     return numbers
 
 
+#: Attributes of the replacement, which are no values of the user's.
+_OWN = frozenset({"_inner", "_of", "_real"})
+
+
 def _reading(of: Of) -> Callable[[Any, str], Any]:
     read = classes.reading(of)
 
     def __getattribute__(self: Any, name: str) -> Any:
+        if name in _OWN:
+            return object.__getattribute__(self, name)
         try:
             return read(self, name)
         except AttributeError:

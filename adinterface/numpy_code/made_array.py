@@ -414,6 +414,19 @@ def _backward(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
     return operate
 
 
+def _comparing(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
+    compare = _forward(ufunc)
+
+    def operate(self: MadeArray, other: Any) -> Any:
+        frame = sys._getframe(1)
+        names: Any = frame.f_globals
+        if type(other) is NumpyArray and getattr(names, "deep", False):
+            names.compared(frame, other, self)
+        return compare(self, other)
+
+    return operate
+
+
 def _in_place(ufunc: np.ufunc, name: str) -> Callable[[MadeArray, Any], Any]:
     def operate(self: MadeArray, other: Any) -> Any:
         beside = array_of_engine(other)
@@ -435,7 +448,7 @@ for _name, _ufunc in ARITHMETIC.items():
     setattr(MadeArray, f"__r{_name}__", _backward(_ufunc))
     setattr(MadeArray, f"__i{_name}__", _in_place(_ufunc, f"__i{_name}__"))
 for _name, _ufunc in COMPARISONS.items():
-    setattr(MadeArray, f"__{_name}__", _forward(_ufunc))
+    setattr(MadeArray, f"__{_name}__", _comparing(_ufunc))
 for _name, _operator in (("__divmod__", _forward), ("__rdivmod__", _backward)):
     setattr(MadeArray, _name, _operator(np.divmod))
 for _name, _ufunc in SIGNS.items():

@@ -24,7 +24,7 @@ class Ambient(threading.local):
     #: By identity, the user's objects that copied code has reached in this call, and their length then; None outside of calls.
     reached: dict[int, tuple[Any, int]] | None = None
     #: The texts that this call has made of numbers that are differentiated, which may be keys of a cache.
-    texts: set[str] = set()
+    texts: set[str]
     #: Whether this call has computed with plain data that are NaN (`gaps`).
     gaps = False
     #: Whether a copy of a function runs (`telling_unknown`), and the first error in it that says that numbers are not known.

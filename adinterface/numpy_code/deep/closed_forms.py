@@ -19,6 +19,8 @@ from .plain import known_numbers, plain
 #: What code calls "as good as equal": the largest distance from zero.
 _CLOSE = 1e-4
 _ABSOLUTE = frozenset({"abs", "absolute", "fabs"})
+#: Functions that ask whether all elements are equal.
+EQUALITIES = frozenset({"allclose", "array_equal", "array_equiv"})
 
 
 def compared(frame: FrameType, x: Any, other: Any) -> bool | None:
@@ -56,7 +58,8 @@ def _warn_of_closed_form(code: CodeType, at: int, x: Any, other: Any) -> None:
     if test is None or (numbers := known_numbers(x, uncompiled=True)) is None:
         return
     distance = np.abs(numbers - other) if test.equality else np.where(np.abs(other) <= _CLOSE, numbers - np.abs(other), np.inf)
-    if np.any(distance == 0 if test.equality else distance <= 0):
+    near = distance == 0 if test.equality else distance <= 0
+    if near.all() if np.ndim(other) else near.any():  # an array that was kept, or one value
         warnings.warn(
             f"numpy_function: {test.text} in {code.co_name} tests a number that is differentiated for one value, which it has. "
             f"What the code computes there instead may not depend on {test.name}, and then the derivative by it is zero. Move "
@@ -94,7 +97,13 @@ def _comparison(text: str) -> ast.Compare | None:
         expression = ast.parse(text, mode="eval").body
     except SyntaxError:
         return None
+    if isinstance(expression, ast.Call) and len(expression.args) > 1 and _called(expression) in EQUALITIES:
+        return ast.Compare(expression.args[0], [ast.Eq()], [expression.args[1]])
     return expression if isinstance(expression, ast.Compare) and len(expression.ops) == 1 else None
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else _name(call.func)
 
 
 def _name(node: ast.expr | None) -> str:
@@ -104,15 +113,14 @@ def _name(node: ast.expr | None) -> str:
 def _inside_of_abs(node: ast.expr) -> ast.expr | None:
     if not isinstance(node, ast.Call) or len(node.args) != 1:
         return None
-    called = node.func.attr if isinstance(node.func, ast.Attribute) else _name(node.func)
-    return node.args[0] if called in _ABSOLUTE else None
+    return node.args[0] if _called(node) in _ABSOLUTE else None
 
 
 def _used_where_equal(code: CodeType, at: int, name: str, when_true: bool) -> bool:
     """Whether the branch that is taken where both are equal names the parameter, or raises; False of a mask."""
     instructions = list(dis.get_instructions(code))
     places = {instruction.offset: n for n, instruction in enumerate(instructions)}
-    n = places[at] + 1
+    n = sum(instruction.offset <= at for instruction in instructions)  # after a call, `at` is behind its start
     while instructions[n].opname in ("CACHE", "TO_BOOL"):
         n += 1
     jump = instructions[n]

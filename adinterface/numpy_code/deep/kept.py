@@ -154,7 +154,7 @@ def _entries(holder: Any, cls: type) -> tuple[Iterable[Any], list[Any], Callable
 
 
 @functools.lru_cache(1024)
-def slots_of(cls: type) -> dict[str, Any]:
+def slots_of(cls: Any) -> dict[str, Any]:
     """The slots of a class and of its bases, by name."""
     return {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()
             if type(member) is types.MemberDescriptorType and base.__flags__ & MADE_BY_A_STATEMENT}  # fmt: skip

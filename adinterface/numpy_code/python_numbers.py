@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ import numpy as np
 from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
 from .array import OF_PYTHON, NumpyArray, binary, numbers_unknown
-from .refusals import expression, note_unknown
+from .refusals import expression, innermost_copy, note_unknown
 from .storage import PYTHON
 
 _POWER = np.power
@@ -153,9 +151,7 @@ def _known(args: Sequence[Any]) -> list[Any] | None:
 
 def _may_be_caught() -> bool:
     """Whether the copied code, or code that called it, may catch an error."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and not getattr(frame.f_globals, "deep", False):
-        frame = frame.f_back
+    frame = innermost_copy()
     names: Any = None if frame is None else frame.f_globals
     return bool(names is not None and names.caught(frame))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dis
+import itertools
 import linecache
 import re
 import sys
@@ -105,7 +106,7 @@ _FOLLOWED = r"(np|numpy)\.(asarray|array|asanyarray|float64|float32|full|arange|
 def where_deep_helps(found: str) -> str:
     """The note for a refusal that numpy_function(f, deep=True) may avoid: Python code needed a plain array."""
     if here.running:
-        return _left_by_deep(sys._getframe(1))
+        return _left_by_deep()
     return unless_deep(_AS_IT_IS) if _in_scipy() or re.match(_FOLLOWED, found) else ""
 
 
@@ -117,13 +118,9 @@ def unless_deep(advice: str, deep: bool | None = None) -> str:
 _AS_IT_IS = "runs most of such code as it is."
 
 
-def _left_by_deep(frame: FrameType | None) -> str:
+def _left_by_deep() -> str:
     """The note for code that runs unchanged under deep=True; empty for any other."""
-    while frame is not None and _package_of(frame) in _NOT_THE_USERS:
-        frame = frame.f_back
-    caller = frame
-    while caller is not None and not getattr(caller.f_globals, "deep", False):
-        caller = caller.f_back
+    (frame, _), caller = _of_the_user(), innermost_copy()
     if frame is None or caller is None or caller is frame:
         return ""
     name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
@@ -138,12 +135,20 @@ def in_deep_code() -> bool:
 
 def _in_scipy() -> bool:
     """Whether it is a function of SciPy that the user's code called."""
+    return "scipy" in itertools.takewhile(_NOT_THE_USERS.__contains__, map(_package_of, _frames()))
+
+
+def innermost_copy() -> FrameType | None:
+    """The frame of the copy of a function that led here."""
+    return next((frame for frame in _frames() if getattr(frame.f_globals, "deep", False)), None)
+
+
+def _frames() -> Iterator[FrameType]:
+    """The frames that led here, the innermost first."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and (package := _package_of(frame)) in _NOT_THE_USERS:
-        if package == "scipy":
-            return True
+    while frame is not None:
+        yield frame
         frame = frame.f_back
-    return False
 
 
 def _package_of(frame: FrameType) -> str:
@@ -235,9 +240,7 @@ def expression_of(error: BaseException) -> str:
 
 def _of_the_user() -> tuple[FrameType | None, int]:
     """The frame of the user's code that led here, and its instruction."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and _package_of(frame) in _NOT_THE_USERS:
-        frame = frame.f_back
+    frame = next((frame for frame in _frames() if _package_of(frame) not in _NOT_THE_USERS), None)
     return frame, 0 if frame is None else frame.f_lasti
 
 

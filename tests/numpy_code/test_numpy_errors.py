@@ -761,7 +761,7 @@ def test_numbers_are_written_to_plain_arrays_where_the_engine_says(engine, name)
     """Of masks and indices nothing has a derivative, so a plain array takes them, whoever made it."""
     wanted, plain = np.ones(3), np.ones(3)
     WRITING[name](wanted, X)
-    owner = type("Holder", (), {"plain": plain})
+    owner = type("Owner", (), {"plain": plain})
 
     def f(x):
         WRITING[name](owner.plain, x)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import ClosedFormWarning, levels_to_the_user
-from ..array import NumpyArray
+from ..array import NumpyArray, known_numbers
+from ..made_array import plain
 from ..refusals import source_at
-from .plain import known_numbers, plain
 
 #: What code calls "as good as equal": the largest distance from zero.
 _CLOSE = 1e-4

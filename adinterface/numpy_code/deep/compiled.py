@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
-from ..array import NumpyArray
+from ..array import NumpyArray, known_numbers
 from ..array_like import with_each
-from ..made_array import lent, made
+from ..made_array import lent, made, plain
 from ..refusals import note_unknown
-from .plain import first_wrapped, known_numbers, plain
+from .plain import first_wrapped
 
 
 class _Around:

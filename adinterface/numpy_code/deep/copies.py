@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
-from ..array import NumpyArray, as_plain
+from ..array import NumpyArray, as_plain, known_numbers
 from ..array_like import Carrier, with_each
 from ..engine import OFFERS
-from ..made_array import captured
+from ..made_array import captured, plain
 from . import builtin_names, classes, digests, math_names, numpy_names, scipy_names, subclasses
 from .bytecode import assigns_to_globals
 from .compiled import Compiled, Left, Offered, settled
 from .copier import FunctionCopy, copied
 from .globals import Globals, ModuleView
 from .kept import LONGEST, note, of_subclass
-from .plain import PLAIN, first_wrapped, known_numbers, plain
+from .plain import PLAIN, first_wrapped
 from .reach import reached, top_of
 from .standing import Standing
 from .standing import real_of as real_class

@@ -7,32 +7,27 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray
-from .plain import plain
+from ..made_array import plain
+from .kept import Refusing
 
 
-class Key:
+class Key(Refusing):
     """The digest of numbers that are followed. It is equal to itself alone, so code computes again what it kept."""
 
     def __init__(self, function: str):
-        self._function = function
+        super().__init__(
+            f"numpy_function: {function} of numbers that are differentiated can only be compared with another digest. "
+            f"Results that are kept under it belong to one call: call the function that computes them."
+        )
 
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def _refuse(self, *args: Any) -> Any:
-        raise NumpyCodeError(
-            f"numpy_function: {self._function} of numbers that are differentiated can only be compared with another digest. "
-            f"Results that are kept under it belong to one call: call the function that computes them."
-        )
+    def __ne__(self, other: object) -> bool:
+        return self is not other
 
-    __bytes__ = __format__ = __getitem__ = __hash__ = __int__ = __iter__ = __len__ = __str__ = _refuse
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self._refuse()
+    __hash__ = Refusing._refuse
 
 
 class Digest:

@@ -122,7 +122,7 @@ class _Search:
             length = self._reached.get(id(holder), (holder, 0))[1]
             if issubclass(type(holder), _SEQUENCES) and length != NOT_THE_USERS:  # a record; an attribute may be a cache
                 self.refusal = refusal
-            return Unknown(refusal)
+            return Refusing(refusal)
         if issubclass(cls, Carrier):
             numbers = self._replaced(value._inner, holder, key)
             value = of_subclass(value, numbers) if isinstance(numbers, np.ndarray) else numbers
@@ -135,7 +135,7 @@ class _Search:
         return value
 
 
-def _entries(holder: Any, cls: type) -> tuple[Iterable[Any], list[Any], Callable[..., None]]:
+def _entries(holder: Any, cls: Any) -> tuple[Iterable[Any], list[Any], Callable[..., None]]:
     """The keys, the values, and what assigns to a key."""
     if issubclass(cls, _SEQUENCES):
         return range(len(holder)), list(holder), operator.setitem
@@ -171,8 +171,8 @@ def of_subclass(carrier: Any, numbers: np.ndarray[Any, Any]) -> Any:
     return made
 
 
-class Unknown:
-    """A number that a compiled call has left in an object: any use is refused."""
+class Refusing:
+    """What stands where code expects a value that there is not, as after a compiled call: any use is refused."""
 
     def __init__(self, refusal: str):
         self._refusal = refusal
@@ -180,11 +180,15 @@ class Unknown:
     def _refuse(self, *args: Any) -> Any:
         raise NumpyCodeError(self._refusal)
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._refuse()
 
-for _name in (*ARITHMETIC, *COMPARISONS, *SIGNS, "float", "bool", "array", "len", "iter", "getitem"):
-    setattr(Unknown, f"__{_name}__", Unknown._refuse)
-for _name in ARITHMETIC:
-    setattr(Unknown, f"__r{_name}__", Unknown._refuse)
+
+_USES = ("array", "bool", "bytes", "complex", "float", "format", "getitem", "hash", "int", "iter", "len", "str")
+for _name in (*ARITHMETIC, *(f"r{name}" for name in ARITHMETIC), *COMPARISONS, *SIGNS, *_USES):
+    setattr(Refusing, f"__{_name}__", Refusing._refuse)
 
 
 #: Of SciPy's classes for engines, such as splines.

@@ -14,9 +14,10 @@ import numpy as np
 from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, in_text, noted_text
 from ..array_like import arrays_in, with_each
+from ..made_array import plain
 from ..python_numbers import checked, not_finite, python_number
 from ..refusals import expression
-from .plain import first_wrapped, is_followed, plain
+from .plain import first_wrapped, is_followed
 
 
 def _log(x: Any, *base: Any) -> Any:

@@ -14,9 +14,9 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from ...core.contract.decisions import active
 from ...core.contract.errors import NumpyCodeError
 from .. import array_makers
-from ..array import NumpyArray, decided, of_no_axes, pretended
+from ..array import NumpyArray, decided, known_numbers, of_no_axes, pretended, settled_number
 from ..array_like import Carrier, carrier_among
-from ..made_array import made
+from ..made_array import made, plain
 from ..refusals import note_unknown
 from ..storage import source_of
 from ..writers import WRITERS
@@ -24,7 +24,7 @@ from ..writes import holds_storage, stacked
 from . import branches, closed_forms
 from .globals import Of
 from .math_names import inverse_of_real
-from .plain import assembled, first_wrapped, is_followed, known_numbers, plain, settled_number, unknown
+from .plain import assembled, first_wrapped, is_followed, unknown
 from .standing import real_of, standing
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.decisions import active
-from ..array import NumpyArray, known_numbers, numbers_unknown, settled_number
+from ..array import NumpyArray, numbers_unknown
 from ..array_like import arrays_in
 from ..made_array import MadeArray, array_of_engine, plain
 from ..writes import holds_storage, stacked
@@ -48,15 +48,3 @@ def unknown(x: Any) -> bool:
     if active() is not None:  # a run that records for a compiled one must take the same branches
         return True
     return numbers_unknown(x._array, x._engine)
-
-
-__all__ = [
-    "PLAIN",
-    "assembled",
-    "first_wrapped",
-    "is_followed",
-    "known_numbers",
-    "plain",
-    "settled_number",
-    "unknown",
-]

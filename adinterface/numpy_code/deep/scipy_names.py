@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import ClosedFormWarning, levels_to_the_user
-from ..array import NumpyArray
-from ..made_array import made
+from ..array import NumpyArray, known_numbers, settled_number
+from ..made_array import made, plain
 from . import branches
 from .globals import Of
-from .plain import assembled, first_wrapped, is_followed, known_numbers, plain, settled_number
+from .plain import assembled, first_wrapped, is_followed
 
 Function = Callable[..., Any]
 

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..array import NumpyArray, of_no_axes
+from ..array import NumpyArray, known_numbers, of_no_axes
 from ..array_like import Carrier, with_each
 from ..made_array import MadeArray, captured, made
 from . import classes
 from .globals import Of
-from .plain import known_numbers
 from .standing import Standing
 
 

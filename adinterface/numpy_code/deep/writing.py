@@ -84,13 +84,8 @@ class _Globals(dict[str, Any]):
         self["__builtins__"] = _builtins()
 
     def __missing__(self, name: str) -> Any:
-        try:
-            value = self.original[name]  # which may be the globals of a copy, too, where f was made in one
-        except KeyError:
-            if hasattr(builtins, name):
-                return getattr(builtins, name)
-            raise  # Python makes a NameError of it
-        ours = _Copies(self.original).of(value)
+        # The original may be the globals of a copy, too, where f was made in one. Python makes a NameError of a KeyError.
+        ours = _Copies(self.original).of(self.original[name] if name in self.original else _builtins()[name])
         if ours is _numpy_view():
             self[name] = ours  # cached, because it is read often
         return ours

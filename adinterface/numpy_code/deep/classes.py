@@ -288,7 +288,7 @@ def object_for(value: Any, cls: Any) -> Any:
         return None
     made = object.__new__(cls)
     object.__setattr__(made, "__dict__", value.__dict__)
-    for slot in slots_of(type(value)).values():  # type: ignore[arg-type]
+    for slot in slots_of(type(value)).values():
         with contextlib.suppress(AttributeError):  # it is empty
             slot.__set__(made, slot.__get__(value))
     key = id(made)

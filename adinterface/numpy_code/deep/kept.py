@@ -135,7 +135,7 @@ class _Search:
         return value
 
 
-def _entries(holder: Any, cls: Any) -> tuple[Iterable[Any], list[Any], Callable[..., None]]:
+def _entries(holder: Any, cls: type) -> tuple[Iterable[Any], list[Any], Callable[..., None]]:
     """The keys, the values, and what assigns to a key."""
     if issubclass(cls, _SEQUENCES):
         return range(len(holder)), list(holder), operator.setitem
@@ -153,11 +153,11 @@ def _entries(holder: Any, cls: Any) -> tuple[Iterable[Any], list[Any], Callable[
     return list(found), list(found.values()), object.__setattr__
 
 
-@functools.lru_cache(1024)
-def slots_of(cls: Any) -> dict[str, Any]:
+def slots_of(cls: type) -> dict[str, Any]:
     """The slots of a class and of its bases, by name."""
-    return {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()
-            if type(member) is types.MemberDescriptorType and base.__flags__ & MADE_BY_A_STATEMENT}  # fmt: skip
+    bases = [base for base in reversed(cls.__mro__) if "__slots__" in vars(base) and base.__flags__ & MADE_BY_A_STATEMENT]
+    members = [member for base in bases for member in vars(base).items()]
+    return {name: member for name, member in members if type(member) is types.MemberDescriptorType}
 
 
 MADE_BY_A_STATEMENT = 1 << 9

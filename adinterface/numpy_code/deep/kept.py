@@ -164,7 +164,7 @@ MADE_BY_A_STATEMENT = 1 << 9
 
 
 def of_subclass(carrier: Any, numbers: np.ndarray[Any, Any]) -> Any:
-    """The object of the user's subclass of ndarray that a carrier stands for, with these numbers."""
+    """The object of the user's subclass of ndarray that a carrier represents, with these numbers."""
     made = numbers.view(type(carrier)._real)
     if hasattr(made, "__dict__"):
         made.__dict__.update(carrier.__dict__)
@@ -172,7 +172,7 @@ def of_subclass(carrier: Any, numbers: np.ndarray[Any, Any]) -> Any:
 
 
 class Refusing:
-    """What stands where code expects a value that there is not, as after a compiled call: any use is refused."""
+    """In place of a value that there is not, as after a compiled call: any use is refused."""
 
     def __init__(self, refusal: str):
         self._refusal = refusal

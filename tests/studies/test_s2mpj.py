@@ -68,7 +68,7 @@ class OFF(Problem):
     def square(self, x):
         return x[:1] ** 2 + x[1:]
 """
-REFUSED = OFF.replace("OFF", "REFUSED").replace("return x[:1] ** 2", "global n; n = 1; return x[:1] ** 2").replace("1.5", "1.0")
+REFUSED = OFF.replace("OFF", "REFUSED").replace("return x[:1] ** 2", "x.tobytes(); return x[:1] ** 2").replace("1.5", "1.0")
 
 
 @pytest.fixture
@@ -90,9 +90,9 @@ def collection(tmp_path, monkeypatch):
 def test_problems_are_measured(collection, backend, capsys):
     assert main(["s2mpj", "--collection", str(collection), "--backend", backend]) == 0
     seen = capsys.readouterr().out
-    assert "3 right, 1 of the collection; 100.0 % of the 3 judged in time are right" in seen
+    assert "2 right, 1 of the collection, 1 refused; 66.7 % of the 3 judged in time are right" in seen
     assert "REFUSED objective" in seen
-    assert "refused: NumpyCodeError: numpy_function: REFUSED.REFUSED.square assigns to the global name n" in seen
+    assert "refused: NumpyCodeError: numpy_function: " in seen
 
 
 def test_a_case_that_is_late_is_counted_apart(collection, capsys):

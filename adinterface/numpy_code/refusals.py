@@ -272,6 +272,7 @@ _NO_ARRAYS = {
     r"requires a 'numpy\.ndarray' object but received|is not a subtype of numpy\.ndarray": _BASE,
     r"^object supporting the buffer API required$|a bytes-like object is required, not '(NumpyArray|MadeArray)'": _EARLIER,
     r"^Derivatives of non-symmetric eigenvectors": "np.linalg.eigvals has one, and np.linalg.eigh, also of its vectors",
+    r"incompatible function arguments": _BEFORE,
     r"^(Function call with ambiguous argument types|argument should be a string or a Rational instance)$": _BEFORE,
     r"^(?!.*(unsupported operand|not supported between|object is not |object does not )).*(NumpyArray|MadeArray)": _BEFORE,
 }
@@ -283,7 +284,7 @@ def of_others(error: BaseException, deep: bool) -> str | None:
     instead = next((text for look, text in _NO_ARRAYS.items() if re.search(look, said, re.DOTALL)), None)
     if instead is None or not isinstance(error, (TypeError, ValueError, NotImplementedError)):
         return None
-    said = re.sub("NumpyArray|MadeArray", "array", re.split(r"\n| are only valid", said)[0])
+    said = re.sub("NumpyArray|MadeArray", "array", re.split(r"\n| are only valid|\. The following", said)[0])
     lacks = isinstance(error, NotImplementedError)
     why = "has no derivative on this engine" if lacks else "needs plain arrays or numbers of Python, which those here are not"
     advice = "" if lacks else unless_deep(_AS_IT_IS, deep)

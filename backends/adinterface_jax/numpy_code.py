@@ -234,7 +234,7 @@ def extract(condition: Any, arr: Any) -> Any:
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     if isinstance(x, jax.Array):
         return jnp.bincount(x, weights, minlength=minlength)
-    return jnp.bincount(x, weights, length=max(minlength, int(np.max(x, initial=-1)) + 1))
+    return jnp.bincount(np.asarray(x), weights, length=max(minlength, int(np.max(x, initial=-1)) + 1))
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:

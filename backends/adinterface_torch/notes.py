@@ -24,6 +24,11 @@ NOTES = [
         f"{_NUMPY_CALLED} For NumPy in the backward of a torch.autograd.Function write AutoTorch(chunk_size=1).",
     ),
     Note(
+        RuntimeError,
+        "QR decomposition is not differentiable",
+        "torch has a derivative of the reduced decomposition alone: qr(x), in mode 'reduced'.",
+    ),
+    Note(
         TypeError,
         "as an abstract array|is not a valid JAX type",
         "A JAX function got a tensor. Write xp.sin(x) with xp = adinterface.array_namespace(x), or differentiate with "

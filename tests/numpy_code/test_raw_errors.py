@@ -118,6 +118,11 @@ def a_root_between_named_limits(x):
 
 
 @program
+def counts_of_a_list(x):
+    return np.sum(np.bincount([0, 1, 1], weights=x) ** 2)
+
+
+@program
 def digits_of_a_number(x):
     return x[1] * (2 if float(x[0]).is_integer() else 3)
 
@@ -252,6 +257,11 @@ def a_tree(x):
     return DecisionTreeRegressor().fit(np.arange(4.0)[:, None], np.arange(4.0)).predict([[2.0]])[0] * x[0]
 
 
+@refused(f"{CODE} ((): incompatible function arguments). Compute what is constant before the call, and pass it to f;")
+def a_linear_program(x):
+    return scipy.optimize.linprog(-x, A_ub=np.eye(3), b_ub=np.ones(3)).fun
+
+
 @each_engine
 @pytest.mark.parametrize(("f", "message"), REFUSED)
 def test_refused(f, message, backend, capfd):
@@ -281,6 +291,13 @@ def test_eigenvectors_on_jax():
         gradient(deep(lambda x: np.sum(np.linalg.eig(np.diag(x) + 0.1)[0]).real), AutoJax(), X)
     f = deep(lambda x: np.sum(np.linalg.eigvals(np.diag(x) + 0.1)).real)
     np.testing.assert_allclose(gradient(f, AutoJax(), X)[0], [1, 1, 1])
+
+
+def test_a_complete_decomposition_on_torch():
+    f = lambda A: np.sum(np.linalg.qr(A, mode="complete")[1] ** 2)
+    with pytest.raises(RuntimeError, match="not differentiable when mode='complete'") as caught:
+        gradient(numpy_function(f), AutoTorch(), np.ones((3, 2)) + np.eye(3, 2))
+    assert caught.value.__notes__[0].endswith("of the reduced decomposition alone: qr(x), in mode 'reduced'.")
 
 
 # Errors and advice ----------------------------------------------------------------------------------------------------

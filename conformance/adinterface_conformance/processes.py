@@ -29,51 +29,51 @@ def results_of(
     for piece in pieces:
         waiting.put(piece)
     finished: queue.SimpleQueue[tuple[T, Any]] = queue.SimpleQueue()
-    threads = [
-        threading.Thread(target=_serve, args=(waiting, finished, work, limit), daemon=True)
-        for _ in range(min(jobs, len(pieces)))
-    ]
+    processes = [_Process(work) for _ in range(min(jobs, len(pieces)))]
+    threads = [threading.Thread(target=_serve, args=(each, waiting, finished, limit), daemon=True) for each in processes]
     for thread in threads:
         thread.start()
     try:
         for _ in pieces:
             yield finished.get()
-    finally:  # also where an error ends the run
+    finally:  # also where an error, or the user, ends the run
         with contextlib.suppress(queue.Empty):
             while True:
                 waiting.get_nowait()
+        for process in processes:
+            process.end()
         for thread in threads:
             thread.join()
 
 
-def _serve(
-    waiting: queue.SimpleQueue[T], finished: queue.SimpleQueue[Any], work: Callable[[T], R], limit: float | None
-) -> None:
-    """Hand pieces to a process, one after the other, and start another process where it ends."""
-    process: _Process | None = None
-    while True:
-        try:
+def _serve(process: _Process, waiting: queue.SimpleQueue[T], finished: queue.SimpleQueue[Any], limit: float | None) -> None:
+    """Hand pieces to a process, one after the other."""
+    with contextlib.suppress(queue.Empty):
+        while True:
             piece = waiting.get_nowait()
-        except queue.Empty:
-            break
-        process = process or _Process(work)
-        result = process.result(piece, limit)
-        finished.put((piece, result))
-        if isinstance(result, EndedError):
-            process = None
-    if process is not None:
-        process.end()
+            try:
+                finished.put((piece, process.result(piece, limit)))
+            except Exception as error:  # the piece cannot be pickled, say; raised again by the runner
+                finished.put((piece, error))
 
 
 class _Process:
+    """A process that is started when it is needed, and again where it has ended."""
+
     def __init__(self, work: Callable[[Any], Any]):
+        self._work = work
+        self._process: Any = None
+
+    def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._here, there = context.Pipe()
-        self._process = context.Process(target=_run, args=(there, work), daemon=True)
+        self._process = context.Process(target=_run, args=(there, self._work), daemon=True)
         self._process.start()
         there.close()
 
     def result(self, piece: Any, limit: float | None) -> Any:
+        if self._process is None or not self._process.is_alive():
+            self._start()
         try:
             self._here.send(piece)
             if self._here.poll(limit):
@@ -85,8 +85,9 @@ class _Process:
             return EndedError(f"the process ended with exit code {self._process.exitcode}, without a Python error")
 
     def end(self) -> None:
-        self._process.kill()
-        self._process.join()
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
 
 
 def _run(there: Connection, work: Callable[[Any], Any]) -> None:

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from adinterface_conformance import scenarios as data
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.outcome import Outcome, run_scenario
 from adinterface_conformance.page import page
+from adinterface_conformance.processes import results_of
 from adinterface_conformance.runner import Run, Selection, backend_from, begun, matching, show
 from adinterface_conformance.runner import run as run_into
 from adinterface_conformance.scenario import Scenario
@@ -228,6 +230,12 @@ def test_a_crash_and_a_scenario_without_end_cost_their_own_scenario_alone(tmp_pa
         ("ends/never", "failed", "took longer than 15 s, and was ended"),
         ("ends/well", "passed", ""),
     ]
+
+
+def test_what_cannot_be_sent_to_a_process_is_an_error():
+    [(_, result)] = results_of([lambda: 1], print, 1, None)
+    assert isinstance(result, (AttributeError, pickle.PicklingError))
+    assert "pickle" in str(result)
 
 
 def test_an_error_of_the_kit_in_another_process_is_raised_here():

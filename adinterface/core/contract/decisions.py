@@ -82,8 +82,11 @@ def note_reading(error: BaseException) -> None:
 
 def comes_from_reading(error: BaseException | None) -> bool:
     """Whether code which reads numbers has raised this error, or one behind it."""
+    seen: list[BaseException] = []
     while error is not None and not hasattr(error, "_reads_numbers"):
-        error = error.__cause__ or error.__context__
+        seen.append(error)
+        behind = error.__cause__ or error.__context__
+        error = None if any(behind is each for each in seen) else behind  # an error may be its own cause
     return error is not None
 
 

@@ -66,7 +66,10 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
     if policy.in_forward(backend, once=True):
         note_step(backend, "linearize")
         own = backend.linearize(function, leaves)
-        return checked(backend, own, leaves) if own is not None else _linearize_by_pushforward(backend, function, leaves)
+        if own is not None:
+            return checked(backend, own, leaves)
+        if gives(backend, "pushforward"):
+            return _linearize_by_pushforward(backend, function, leaves)
     if backend.transposes:
         note_step(backend, "one pullback, transposed into a linear map")
         pulled = checked(backend, backend.pullback(function, leaves, differentiable=True), leaves)

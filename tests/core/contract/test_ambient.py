@@ -37,6 +37,9 @@ def test_an_error_of_code_that_reads_numbers_is_known_behind_others():
     behind = RuntimeError("of an engine")
     behind.__context__ = read
     assert comes_from_reading(behind)
+    itself = RuntimeError("its own cause")
+    itself.__cause__ = itself
+    assert not comes_from_reading(itself)
     assert not comes_from_reading(RuntimeError("another"))
     assert not comes_from_reading(None)
 

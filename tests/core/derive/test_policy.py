@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
-from adinterface.core.contract.backend import Aux, Backend, Linearized
+from adinterface.core.contract.backend import Aux, Backend, Linearized, Pullback
 from adinterface.core.contract.registry import find
 from adinterface.core.derive import policy
 from adinterface.core.derive.primitives import pushforward
@@ -81,4 +81,21 @@ def test_a_linear_map_serves_pushforwards_too():
     assert (policy.in_forward(backend), policy.in_forward(backend, once=True)) == (False, True)
     assert policy.directions(backend) == (True, True)
     x = np.ones(2)
+    assert pushforward(backend, lambda x: ((3.0 * x,), Aux()), (x,), (x,)).tangents[0].tolist() == [3.0, 3.0]
+
+
+class SomeLinearMaps(LinearMaps):
+    """An engine that has a linear map for some functions alone."""
+
+    def linearize(self, function, leaves):
+        return None
+
+    def pullback(self, function, leaves, *, differentiable=False):
+        outputs, aux = function(*leaves)
+        return Pullback(outputs, aux, lambda cotangents: (3.0 * cotangents[0],))
+
+
+def test_without_a_linear_map_an_engine_of_pullbacks_goes_row_by_row():
+    backend, x = SomeLinearMaps(AutoAutograd()), np.ones(2)
+    backend.library = find(AutoAutograd()).library
     assert pushforward(backend, lambda x: ((3.0 * x,), Aux()), (x,), (x,)).tangents[0].tolist() == [3.0, 3.0]

@@ -70,7 +70,7 @@ def plan(
     )
 
 
-#: Static values that refer to no array of an engine. A holder refers to the leaves of the call alone.
+#: Static values that refer to no array of an engine. An owner refers to the leaves of the call alone.
 _PLAIN = frozenset({bool, str, bytes, type, NoneType, Owner, float, complex, int})
 
 

@@ -234,7 +234,7 @@ class Signature(Flattening):
         for name, value in kwargs.items():
             parts.append(name)
             self.trees((value,), _CONSTANT)
-        if self.owned:  # a leaf in two places is two variables, and f reaches one through its holder
+        if self.owned:  # a leaf in two places is two variables, and f reaches one through its owner
             first: dict[int, int] = {}
             parts.append(tuple(map(first.setdefault, self.owned, count())))
         #: The cache key of a plan.

@@ -332,8 +332,8 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
 
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
-        if (computing_backend := carrier_among((args, keywords))) is not None:
-            return computing_backend.__array_function__(real, (type(computing_backend),), args, keywords)
+        if (carrier := carrier_among((args, keywords))) is not None:
+            return carrier.__array_function__(real, (type(carrier),), args, keywords)
         if polynomials and any(isinstance(arg, np.poly1d) for arg in args):
             return of(written)(*args, **keywords)
         if real is np.einsum:  # of which a list may say axes

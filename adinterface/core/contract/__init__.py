@@ -9,6 +9,7 @@ from .library import NUMPY, Library, unsupported_dtype
 from .loops import Loops
 from .nodes import NodeType, Wrapping
 from .publish import publish
+from .repetition import Repeated
 from .rules import Point
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Point",
     "Pullback",
     "Pushforward",
+    "Repeated",
     "Shortcuts",
     "Wrapping",
     "unsupported_dtype",

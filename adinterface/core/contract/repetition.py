@@ -118,7 +118,7 @@ class Draws:
 
 
 class Repeated(FlatFunction):
-    """A flat function of which each evaluation draws the same numbers."""
+    """A flat function of which each evaluation draws the same random numbers, for an engine that needs several."""
 
     def __init__(self, function: FlatFunction, draws: Draws | None = None):
         self._function: FlatFunction = function

@@ -243,5 +243,6 @@ def test_at_run_time_operators_are_plain_functions():
         function = getattr(adinterface, name)
         assert type(function) is FunctionType
         assert function.__doc__
+        assert inspect.getsource(function).startswith("@typed["), f"{name} has no overloads in _signatures.pyi"
         assert next(iter(inspect.signature(function).parameters)) == "f"
     assert list(inspect.signature(adinterface.prepare).parameters) == ["operator", "f", "backend", "example_args", "kwargs"]

@@ -11,7 +11,7 @@ from adinterface_autograd import AutogradBackend
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.compositions import program as programs
 from adinterface_conformance.compositions import run
-from adinterface_conformance.compositions.blocks import BLOCKS, PACKS
+from adinterface_conformance.compositions.blocks import BLOCKS, OPERATORS, PACKS
 from adinterface_conformance.compositions.calls import ROADS, Call, Place
 from adinterface_conformance.compositions.program import Node, Program, drawn, smaller, source
 from adinterface_conformance.compositions.run import compositions, is_ours
@@ -21,9 +21,15 @@ from backends_table import BACKENDS
 import adinterface
 from adinterface import AutoAutograd, AutoBackend, AutoTorch, Constant, OutputError, gradient, rules
 from adinterface.core.contract import registry
+from adinterface.tools.facts import operations, plain_of
 
 #: Programs of seed 1 that were right on all engines when they were first run. Others have errors that were known then.
 RIGHT = (0, 2, 5, 8, 13, 14, 16, 20, 23, 26, 32)
+
+
+def test_each_operator_is_in_programs_itself_or_without_the_value():
+    known = {road.op for road in ROADS.values()} | set(OPERATORS)
+    assert {(plain_of(operation) or operation).name for operation in operations()} <= known
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,16 @@ gradients of micro-batches hold: the arrays that a sum of plain gradients and `D
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.runner import backend_from
 
 from adinterface import AutoBackend, Constant, Duplicated, Each, array_namespace, batched, gradient, prepare, tree
-from adinterface.core.contract.backend import gives
-from adinterface.core.contract.registry import find
+
+from . import options as studies
 
 #: Inputs, hidden units and outputs of the network.
 SIZES = (8, 16, 4)
@@ -105,17 +101,11 @@ def _peak(call: Callable[[], Any]) -> int:
 
 def main(argv: Sequence[str]) -> int:
     """The exit status: 0, or 2 for a wrong command line."""
-    parser = argparse.ArgumentParser(prog="python -m adinterface_studies batched", description=(__doc__ or "").strip())
-    named = "by default each that is installed and has a reverse mode"
-    parser.add_argument("--backend", action="append", default=[], help=named)
+    parser = studies.parser("batched", __doc__)
     parser.add_argument("--examples", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args(argv)
-    try:
-        backends = [backend_from(text) for text in options.backend] or _reverse()
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
+    backends = studies.backends(options.backend, reverse=True)  # others would take the loop's whole time in each call
     print(f"{f'{options.examples} examples':28} {'loop ms':>10} {'batched ms':>10} {'prepared ms':>11} {'loop/prepared':>13}")
     for backend in backends:
         seconds = measure(backend, options.examples, options.rounds)
@@ -126,8 +116,3 @@ def main(argv: Sequence[str]) -> int:
         summed, stored = peaks(backend, 1_000_000, 8)
         print(f"{type(backend).__name__:28} {summed:10.2f} {stored:10.2f}")
     return 0
-
-
-def _reverse() -> list[AutoBackend]:
-    """The installed backends that take a gradient by one evaluation; others would take the loop's whole time in each call."""
-    return [backend for backend in installed_backends() if gives(find(backend), "pullback")]

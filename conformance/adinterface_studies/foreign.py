@@ -6,23 +6,21 @@ where NumpyCodeError says why; `raw` for any other error; else `wrong`. No case 
 
 from __future__ import annotations
 
-import argparse
 import collections
 import importlib
 import importlib.util
 import pkgutil
 import re
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.runner import backend_from
 
 from adinterface import AutoBackend, AutoFiniteDifferences, NumpyCodeError, gradient, numpy_function
+
+from . import options as studies
 
 VERDICTS = ("right", "refused", "raw", "wrong")
 
@@ -102,16 +100,11 @@ def judged(case: Case, backend: AutoBackend) -> tuple[str, str]:
 
 def main(argv: Sequence[str]) -> int:
     """The exit status: 0, 1 if a case is wrong, 2 for a wrong command line."""
-    parser = argparse.ArgumentParser(prog="python -m adinterface_studies foreign", description=__doc__)
+    parser = studies.parser("foreign", __doc__)
     parser.add_argument("packages", nargs="*", metavar="PACKAGE", help=f"default: {' '.join(PACKAGES)}")
-    parser.add_argument("--backend", action="append", default=[], metavar="VALUE", help="default: all that are installed")
     parser.add_argument("--case", default="", metavar="TEXT", help="only cases whose name contains this")
     options = parser.parse_args(argv)
-    try:
-        backends = [backend_from(text) for text in options.backend] or installed_backends()
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
+    backends = studies.backends(options.backend)
     warnings.simplefilter("ignore")
     wrong = 0
     for package in options.packages or PACKAGES:

@@ -28,11 +28,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.runner import backend_from
 
 from adinterface import AutoBackend, AutoFiniteDifferences, gradient, jacobian, numpy_function, prepare
-from adinterface_studies.packages.command import compiles
 
+from . import options as studies
 from .progress import steps
 
 MISSING = (
@@ -60,13 +59,7 @@ def main(argv: Sequence[str]) -> int:
     if folder is None or not (folder / "s2mpjlib.py").exists():
         print(MISSING, file=sys.stderr)
         return 2
-    try:
-        backends = [backend_from(text) for text in options.backend] or [
-            backend for backend in installed_backends() if type(backend) is not AutoFiniteDifferences
-        ]
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
+    backends = studies.backends(options.backend, reverse=True)
     sys.path[:0] = [str(folder), str(folder / "python_problems")]
     names = options.problem or _small(folder, options.variables)
     counts: dict[str, Counter[str]] = {repr(backend): Counter() for backend in backends}
@@ -167,10 +160,9 @@ def _verdicts(name: str, backend: AutoBackend, variables: int, start: int) -> It
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m adinterface_studies s2mpj", description=__doc__)
+    parser = studies.parser("s2mpj", __doc__)
     parser.add_argument("problem", nargs="*", help="names of problems; by default all of few variables")
     parser.add_argument("--variables", type=int, default=12, metavar="N", help="the most that a problem may have")
-    parser.add_argument("--backend", action="append", default=[], metavar="VALUE", help="such as AutoMine; may be repeated")
     parser.add_argument("--seconds", type=float, metavar="S", help="the most that a case may take; no limit by default")
     parser.add_argument("--collection", type=Path, metavar="FOLDER", help="where s2mpjlib.py is")
     return parser
@@ -224,8 +216,8 @@ def _judged(case: Case, backend: AutoBackend) -> tuple[str, str]:
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            call = prepare(case.operator, f, backend, case.x) if compiles(backend) else case.operator
-            found = call(case.x)[0] if compiles(backend) else call(f, backend, case.x)[0]
+            call = prepare(case.operator, f, backend, case.x) if studies.compiles(backend) else case.operator
+            found = call(case.x)[0] if studies.compiles(backend) else call(f, backend, case.x)[0]
         except Exception as error:  # whatever a program of others ends with is what is measured
             return "refused", f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
         distance = _distance(found, case.wanted)

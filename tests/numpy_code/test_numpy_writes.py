@@ -1,7 +1,6 @@
-"""In-place NumPy code under `numpy_function`: classical programs, random ones, and each way to write, beside NumPy itself."""
+"""In-place NumPy code under `numpy_function`: classical programs, and each way to write, beside NumPy itself."""
 
 import functools
-import random
 import threading
 import tracemalloc
 import types
@@ -10,8 +9,6 @@ import numpy as np
 import pytest
 from adinterface_studies.in_place.command import main as in_place
 from adinterface_studies.in_place.programs import ARGUMENTS, PROGRAMS
-from adinterface_studies.views.command import judge, main, shrunk
-from adinterface_studies.views.program import Program, _Making, random_program
 
 from adinterface import (
     AutoAutograd,
@@ -227,20 +224,8 @@ def test_the_programs_are_measured_beside_the_same_by_hand(tmp_path, capsys):
     """Which gives the same gradients, or an error."""
     options = ["--backend", "AutoTorch", "--rounds", "1", "--seconds", "0", "--markdown", str(tmp_path / "table.md")]
     assert in_place(options) == 0
-    table = (tmp_path / "table.md").read_text()
-    assert all(f"| {name} |" in table for name in PROGRAMS)
-    assert len(capsys.readouterr().out.splitlines()) == len(PROGRAMS)
-    assert in_place(["--backend", "AutoNone"]) == 2
-
-
-# Random programs ------------------------------------------------------------------------------------------------------
-
-
-@each_eager
-def test_random_programs_agree_with_numpy(backend):
-    for seed in range(100):
-        verdict = judge(random_program(seed), backend, seed, differences=not seed % 5)
-        assert verdict.good, (seed, verdict)
+    assert all(f"| {name} |" in (tmp_path / "table.md").read_text() for name in PROGRAMS)
+    assert capsys.readouterr().out == (tmp_path / "table.md").read_text()
 
 
 @each_eager
@@ -257,7 +242,6 @@ def test_a_write_from_what_it_overlaps_is_as_from_a_copy(backend):
     found = value_and_gradient(numpy_function(f), backend, x, Constant(False))
     assert found.value == f(x, True)
     np.testing.assert_array_equal(found.gradient[0], [2, 10, 10, 8, 0, 12])
-    assert "a0[::2] = a1.T" not in random_program(1_008_082).source  # where NumPy's result is no judge
 
 
 @each_eager
@@ -449,7 +433,6 @@ def test_a_view_that_is_a_number_gets_its_gradient_from_several_places():
     for backend in (AutoAutograd(), AutoAutograd(mode="forward")):
         np.testing.assert_allclose(gradient(f, backend, x)[0], [0, 2 * 1.9 + 5])
         np.testing.assert_allclose(hessian(f, backend, x), [[0, 0], [0, 2]])
-    assert judge(random_program(1_024_015), AutoAutograd(), 1_024_015).kind == "right"
 
 
 @each_eager
@@ -480,43 +463,6 @@ def test_a_row_by_a_computed_number_is_a_view(backend):
     found = value_and_gradient(numpy_function(f), backend, x)
     assert found.value == pytest.approx(f(x))
     np.testing.assert_allclose(found.gradient[0], gradient(f, AutoFiniteDifferences(), x)[0], rtol=1e-9)
-
-
-def test_random_programs_on_jax():
-    for seed in (3, 8, 14):
-        verdict = judge(random_program(seed), AutoJax(), seed)
-        assert verdict.good, (seed, verdict)
-
-
-def test_no_program_takes_a_diagonal_of_what_is_empty():
-    """Which NumPy gives, of other memory than the array's: a program that writes to it breaks the process."""
-    making = _Making(random.Random(0))
-    making.arrays = {"a0": np.zeros((0, 4)), "a1": np.zeros((2, 2))}
-    making["a"] = "a0"
-    assert making["filled"] == "a1"
-    del making.arrays["a1"]
-    assert making["filled"] == "x"
-
-
-def test_the_command_tells_how_many_were_right(capsys):
-    assert main(["--backend", "AutoAutograd", "--programs", "5", "--seed", "7"]) == 0
-    assert "5 programs" in capsys.readouterr().out
-    assert main(["--backend", "AutoNone"]) == 2
-
-
-def test_a_wrong_program_is_found_and_made_small(monkeypatch, capsys):
-    """Of writes that are lost, one is enough to tell."""
-    from adinterface_studies.views import command
-
-    program = Program(("a0 = np.zeros((6,))", "a1 = a0 + 1.0", "a1 *= 2.0", "a0[:] = x", "a3 = a0[::2]"))
-    assert judge(program, AutoTorch(), 0).kind == "right"
-    monkeypatch.setattr("adinterface.numpy_code.made_array.promote", lambda x, beside: setattr(x, "_array", beside._array))
-    assert not judge(program, AutoTorch(), 0).good
-    kind = judge(program, AutoTorch(), 0).kind
-    assert shrunk(program, AutoTorch(), 0, kind).statements == ("a0 = np.zeros((6,))", "a0[:] = x")
-    monkeypatch.setattr(command, "random_program", lambda seed: program)
-    assert main(["--backend", "AutoTorch", "--programs", "3", "--failures", "1"]) == 1
-    assert "seed 0" in capsys.readouterr().out
 
 
 # What f's own code may and may not ------------------------------------------------------------------------------------

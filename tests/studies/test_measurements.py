@@ -11,13 +11,12 @@ import pytest
 import torch
 from adinterface_conformance.benchmark import backends, engine_code
 from adinterface_conformance.benchmark.cells import CELLS
-from adinterface_conformance.benchmark.timing import Calls, measure
+from adinterface_conformance.benchmark.timing import Calls
 from adinterface_studies.__main__ import main as studies
-from adinterface_studies.benchmark import entries, profile, rules
-from adinterface_studies.benchmark.cells import LEAVES, LOOPS, OBJECTIVES, chosen, models, scenarios
+from adinterface_studies.benchmark import entries, rules
+from adinterface_studies.benchmark.cells import LEAVES, LOOPS, chosen, models
 from adinterface_studies.benchmark.loops import by_hand
 from adinterface_studies.benchmark.memory import high_water, peak, reset_high_water
-from adinterface_studies.benchmark.picture import plot
 from adinterface_studies.functions.overhead import OPERATIONS
 
 import adinterface
@@ -45,8 +44,6 @@ def test_cells_become_rows_and_a_picture(tmp_path):
     assert studies([*SHORT, *some, "--json", str(file), "--plot", str(picture)]) == 0
     assert len(json.loads(file.read_text(encoding="utf-8"))) == 8
     assert picture.stat().st_size > 1000
-    cell = next(cell for cell in scenarios("arrays/*") if cell.operators == ("gradient",))
-    plot([measure(cell, AutoAutograd(), "gradient", cell.sizes[0], "one-shot", 0.01)], str(picture))
 
 
 def test_a_tree_of_more_and_more_leaves(tmp_path):
@@ -75,17 +72,6 @@ def test_a_revision_that_does_not_start(capfd, tmp_path):
     said = capfd.readouterr().err
     assert "The process of a revision ended (1)" in said
     assert "ImportError: broken" in said
-
-
-def test_any_scenario_can_be_measured(tmp_path):
-    file = tmp_path / "benchmark.json"
-    studies([*SHORT, "--scenario", "arrays/*-by-pullback", "--backend", "AutoAutograd", "--json", str(file)])
-    timings = json.loads(file.read_text(encoding="utf-8"))
-    assert timings
-    assert {t["operator"] for t in timings} == {"pullback"}
-    assert all(t["ratio"] is None for t in timings)
-    cell = next(cell for cell in scenarios("arrays/*") if cell.operators == ("gradient",))
-    assert measure(cell, AutoAutograd(), "gradient", cell.sizes[0], "one-shot", 0.01).ratio is not None
 
 
 def test_loops_are_measured_beside_those_written_by_hand(capsys):
@@ -122,20 +108,6 @@ def test_the_table_of_the_performance_page_is_what_was_printed(capsys):
         assert any(character.isdigit() for character in row.partition("|")[2].partition("|")[2]), row  # no row without a figure
 
 
-def test_a_profile_says_where_the_time_goes(capsys, monkeypatch):
-    monkeypatch.setattr(profile, "CALLS", 100)
-    small = ["benchmark", "--profile", "--leaf", "ndarray", "--cell", "one array", "--max-size", "10"]
-    studies([*small, "--operator", "gradient", "--backend", "AutoTorch"])
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("Torch: gradient of one array, n = 10: ")
-    assert ", by hand " in lines[0]
-    assert any("run_backward" in line and " + " not in line for line in lines)
-    assert any(" + adinterface" in line for line in lines)
-    assert lines[-2].endswith("in functions that hand-written code does not call (+)")
-    studies([*small, "--operator", "hessian", "--backend", "AutoAutograd"])
-    assert "Autograd: hessian of one array" in capsys.readouterr().out
-
-
 def test_function_entries_are_counted(capsys):
     small = ["benchmark", "--entries", "--operator", "gradient", "--way", "prepared", "--backend", "AutoTorch"]
     studies([*small, "--leaf", "native"])
@@ -146,8 +118,6 @@ def test_function_entries_are_counted(capsys):
     own, added, by_hand = map(int, array.split()[-3:])
     assert 0 < own <= added + by_hand
     assert int(module.split()[-1]) > by_hand > 10
-    cell = scenarios("arrays/*-by-pullback")[0]
-    assert entries.count(cell, AutoAutograd(), cell.operators[0], cell.sizes[0], "one-shot").by_hand is None
 
 
 def test_the_same_call_enters_the_same_functions_each_time():
@@ -202,22 +172,20 @@ def agree(cell, auto, operator, size, way):
 
 
 ENGINES = {auto.name: auto for auto in backends()}
-SMALL = {"list of leaves": 20, "Gaussian mixture": 5, "bundle adjustment": 2, "hand tracking": 3, "LSTM": 3, "k-means": 7}
+SMALL = {"list of leaves": 20, "bundle adjustment": 2}
 
 
 def looked_at(auto):
     """Each further cell, operator and way; on an engine that compiles, each cell once, in its dearer way if that is short."""
-    for cell in (*chosen(auto), *chosen(auto, objectives=True)):
+    for cell in chosen(auto):
         if cell in CELLS or cell.options:
             continue
         operators = [name for name in cell.operators if cell.includes(name, 10, auto.name != "finite_differences")]
         if auto.name != "jax":
             yield from ((cell, operator, way) for operator in operators for way in ("one-shot", "prepared"))
-        elif cell not in OBJECTIVES:
+        else:
             long = cell.operators == ("pushforward",)
             yield from ((cell, operator, "one-shot" if long else "prepared") for operator in operators)
-        elif cell.leaf == "native":
-            yield cell, operators[0], "one-shot"
 
 
 @pytest.mark.parametrize(
@@ -252,20 +220,15 @@ def test_cells_are_chosen_by_what_their_leaves_are():
     assert [cell.name for cell in chosen(AutoJax(), "module")] == ["Equinox model", "Flax model"]
     # Their own arrays are NumPy's.
     assert chosen(AutoAutograd(), "native") == chosen(AutoFiniteDifferences(), "native") == []
-    assert {cell.leaf for cell in chosen(AutoAutograd(), objectives=True)} == {"ndarray"}
-    assert {cell.leaf for cell in chosen(AutoJax(), objectives=True)} == {"ndarray", "native"}
 
 
-def test_a_leaf_and_the_objectives_can_be_measured(tmp_path):
+def test_a_leaf_can_be_measured(tmp_path):
     file = tmp_path / "benchmark.json"
     small = [*SHORT, "--max-size", "10", "--way", "prepared", "--json", str(file)]
     studies([*small, "--leaf", "native", "--operator", "gradient", "--backend", "AutoTorch"])
     timings = json.loads(file.read_text(encoding="utf-8"))
     assert [(t["cell"], t["leaf"]) for t in timings] == [("one array", "native"), ("dict of 6", "native")]
     assert all(t["ratio"] > 0 for t in timings)
-    studies([*small, "--objectives", "--leaf", "ndarray", "--cell", "ODE", "--backend", "AutoAutograd"])
-    (timing,) = json.loads(file.read_text(encoding="utf-8"))
-    assert (timing["cell"], timing["operator"]) == ("ODE", "gradient")
 
 
 def test_engines_without_models_or_a_yardstick(monkeypatch):
@@ -306,11 +269,6 @@ def test_overheads_are_the_medians_of_fresh_processes(tmp_path):
     for row in json.loads(file.read_text(encoding="utf-8")):
         least, most = row["range"]
         assert row["added"] == pytest.approx((least + most) / 2)
-
-
-def test_an_engine_without_overhead_is_no_engine(capsys):
-    assert studies(["overhead", "--backend", "AutoNone"]) == 2
-    assert "AutoNone" in capsys.readouterr().err
 
 
 def test_what_rules_and_crossings_cost_becomes_two_tables(monkeypatch, capsys):

@@ -1,48 +1,30 @@
-"""What only this project measures: objectives with Python structure inside, long loops, models of each engine."""
+"""What only this project measures: long loops, models of each engine, pushforwards of code with Python structure inside."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 from collections.abc import Callable
-from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
-import numpy as np
 from adinterface_conformance.benchmark import engine_code
-from adinterface_conformance.benchmark.cells import CELLS, OPERATORS, OTHER_LEAVES, Cell
+from adinterface_conformance.benchmark.cells import CELLS, OTHER_LEAVES, Cell
 from adinterface_conformance.benchmark.cells import chosen as of_leaf
 from adinterface_conformance.benchmark.engine_code import LEAVES as OF_JUDGE
 from adinterface_conformance.benchmark.engine_code import Leaf
 from adinterface_conformance.benchmark.problems import Problem
-from adinterface_conformance.case import Case
-from adinterface_conformance.scenario import Scenario
 
 import adinterface
 from adinterface import AutoBackend
 
-from ..scenarios import SCENARIOS
 from .engine_code import Model
 from .loops import Scan, chain, kalman_filter, recurrent_network, runge_kutta
 from .loops import by_hand as hand_written
 from .numbers import cell as array_and_number
-from .objectives import bundle_adjustment, gaussian_mixture, hand_tracking, k_means, lstm, ode
+from .objectives import bundle_adjustment, ode
 
 LEAVES: tuple[Leaf, ...] = (*OF_JUDGE, "number", "module")
-
-_OBJECTIVES = (
-    Cell("Gaussian mixture", gaussian_mixture, (50,), ("gradient",), forward=0),
-    Cell("bundle adjustment", bundle_adjustment, (10,), ("gradient", "jacobian"), forward=0),
-    Cell("hand tracking", hand_tracking, (30,), ("gradient",), forward=0),
-    Cell("ODE", ode, (10,), ("gradient",), forward=0),
-    Cell("LSTM", lstm, (8,), ("gradient",), forward=0),
-    Cell("k-means", k_means, (200,), ("gradient",), forward=0),
-)
-#: Objectives with Python structure inside, on NumPy arrays and on the engine's own.
-OBJECTIVES = tuple(replace(cell, leaf=leaf) for cell in _OBJECTIVES for leaf in ("ndarray", "native"))
-
 
 #: What is measured of pushforwards, in addition to the cells of the judge.
 PUSHFORWARDS = (
@@ -51,10 +33,10 @@ PUSHFORWARDS = (
 )
 
 
-def chosen(auto: AutoBackend, leaf: Leaf | None = None, objectives: bool = False) -> list[Cell]:
+def chosen(auto: AutoBackend, leaf: Leaf | None = None) -> list[Cell]:
     """The cells of a kind of leaf, all by default, as far as the engine has such leaves of its own."""
-    cells = of_leaf(auto, leaf, OBJECTIVES if objectives else (*CELLS, *OTHER_LEAVES, array_and_number(auto), *PUSHFORWARDS))
-    return cells if objectives or leaf not in (None, "module") else cells + models(auto)
+    cells = of_leaf(auto, leaf, (*CELLS, *OTHER_LEAVES, array_and_number(auto), *PUSHFORWARDS))
+    return cells if leaf not in (None, "module") else cells + models(auto)
 
 
 #: Long loops, with the number of their steps.
@@ -104,26 +86,3 @@ def _of_model(model: Model) -> Cell:
 
     by_hand, options = model.transform, tuple(model.options.items())
     return Cell(model.name, build, (model.size,), model.operators, leaf="module", by_hand=by_hand, options=options)
-
-
-def scenarios(pattern: str) -> list[Cell]:
-    """The scenarios of this name pattern as cells, each at the size that it has."""
-
-    def cell(scenario: Scenario) -> Cell:
-        operator = scenario.operator.__name__
-        # Hand-written code exists for plain calls only.
-        plain = scenario.seed is None and scenario.tangents is None and not scenario.kwargs
-        plain = plain and operator in OPERATORS and all(isinstance(arg, np.ndarray) for arg in scenario.args)
-        problem = Problem(scenario.f, scenario.f, scenario.args[0] if plain and len(scenario.args) == 1 else None)
-        call = lambda backend, f: Case(scenario, backend).apply(scenario.operator, f)
-        size = numbers(scenario.args)
-        return Cell(scenario.name, lambda n, xp: problem, (size,), (operator,), size, size, size, (operator,), call=call)
-
-    return [cell(scenario) for scenario in SCENARIOS if fnmatchcase(scenario.name, pattern)]
-
-
-def numbers(tree: Any) -> int:
-    """How many numbers an argument holds, as far as plain containers show."""
-    if isinstance(tree, dict):
-        return sum(numbers(child) for child in tree.values())
-    return sum(numbers(child) for child in tree) if isinstance(tree, (tuple, list)) else int(np.size(tree))

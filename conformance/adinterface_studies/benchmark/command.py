@@ -13,10 +13,9 @@ from adinterface_conformance.benchmark.report import short
 from adinterface_conformance.benchmark.timing import Timing
 
 from . import against, entries, rules, solvers, sparse, summary, training
-from .cells import CHECKPOINTS, LEAVES, chosen, loops, scenarios
+from .cells import CHECKPOINTS, LEAVES, chosen, loops
 from .memory import peak, print_peak
 from .picture import plot
-from .profile import profile
 
 #: Sizes from which peak memory says something.
 LARGE = 1_000_000
@@ -50,15 +49,13 @@ def _parser() -> argparse.ArgumentParser:
     made = parser("python -m adinterface_studies benchmark", LEAVES)
     made.epilog = (
         "With --sparse as the first word: sparse Jacobians and Hessians instead "
-        "(--sparse --growth: how they grow; --processor-time where others compute, too; --json, --plot as here)."
+        "(--sparse --growth: how they grow; --processor-time where others compute, too)."
     )
-    made.add_argument("--scenario", help="measure the scenarios of this name pattern (with *) instead of the cells")
     made.add_argument("--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on")
     made.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
     made.add_argument("--against", metavar="REV", help="compare with a revision of git, or another checkout, instead")
     instead = made.add_mutually_exclusive_group()
     for name, text in (
-        ("objectives", "measure objectives with Python structure inside instead"),
         ("loops", "measure long loops, written with scan, instead"),
         ("checkpoints", "measure the peak memory of ever longer loops, without and with checkpoints"),
         ("leaves", "measure how a gradient scales with the leaves of a tree instead"),
@@ -66,7 +63,6 @@ def _parser() -> argparse.ArgumentParser:
         instead.add_argument(f"--{name}", action="store_true", help=text)
     for name, text in (
         ("rules", "measure what rules and crossings cost instead"),
-        ("profile", "print where a prepared call spends its time instead"),
         ("entries", "count the functions that a call of the smallest size enters instead"),
         ("solvers", "solve classical problems by SciPy instead (needs scipy)"),
         ("training", "measure whole steps of training instead (needs optax)"),
@@ -89,8 +85,6 @@ def _lines(options: argparse.Namespace) -> Iterator[str] | None:
         return summary.of_file(options.summary)
     if options.rules:
         return rules.report(backends())
-    if options.profile:
-        return (f"{profile(*row[:4])}\n" for row in _chosen(options) if row[4] == "prepared")
     if options.solvers:
         return solvers.table(backends())
     if options.training:
@@ -122,14 +116,11 @@ def _chosen(options: argparse.Namespace) -> Iterator[Row]:
         return wanted(options, loops)
     if options.checkpoints:
         return wanted(options, lambda auto: CHECKPOINTS)
-    if options.scenario:
-        options.way = "one-shot"
-        return wanted(options, lambda auto: scenarios(options.scenario))
     if options.leaves:
         many = next(cell for cell in CELLS if cell.name == "tree of leaves")
         grown = replace(many, sizes=(10, 100, 1000, 10_000), operators=("gradient",), forward=100, alone=True)
         return wanted(options, lambda auto: [grown])
-    return wanted(options, lambda auto: chosen(auto, options.leaf, options.objectives))
+    return wanted(options, lambda auto: chosen(auto, options.leaf))
 
 
 if __name__ == "__main__":

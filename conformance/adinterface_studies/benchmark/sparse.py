@@ -14,8 +14,6 @@ from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 import adinterface
 from adinterface import AutoBackend, AutoSparse, hessian, jacobian, prepare
 from adinterface.core.contract import registry
@@ -46,19 +44,15 @@ class SparseTiming:
     detect: float
     colour: float
     passes: int
-    entries: int
     #: Of `prepare` and the first call: detection, colouring, compiling, the check.
     first: float
     prepared: float
     #: From an array of the engine's own to its own matrix, which is what the peer gives.
     native: float | None = None
-    peer: str | None = None
     peer_detect: float | None = None
     peer_colour: float | None = None
     peer_prepared: float | None = None
     dense: float | None = None
-    #: Bytes at the peak, above those before the first call, of a process that does nothing else.
-    memory: int | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -137,8 +131,7 @@ def measure(
         times["dense"] = fastest([lambda: plain(x)], 0.0, clock)[0]
     assert known.colouring is not None
     name, passes = type(auto).__name__, known.colouring.passes
-    named = None if peer is None else peer.NAME
-    return SparseTiming(problem.name, x.size, name, passes=passes, entries=known.nnz, peer=named, memory=None, **times)
+    return SparseTiming(problem.name, x.size, name, passes=passes, **times)
 
 
 def peer_of(auto: AutoBackend) -> ModuleType | None:
@@ -180,46 +173,19 @@ def _clock(processor: bool) -> Clock:
     return time.process_time if processor else time.perf_counter
 
 
-def growth(backends: Sequence[AutoBackend], sizes: Sequence[int], *, processor: bool = False) -> list[SparseTiming]:
+def growth(backends: Sequence[AutoBackend], sizes: Sequence[int], *, processor: bool = False) -> None:
     print(f"{'engine':22} {'n':>9} {'detect s':>9} {'colour s':>9} {'first s':>8} {'prepared ms':>12} {'peak MB':>8}")
-    found = []
     for auto in backends:
         for size in sizes:
             command = [sys.executable, "-m", "adinterface_studies", "benchmark", "--grown", type(auto).__name__, str(size)]
             command += ["processor"] * processor
             done = subprocess.run(command, capture_output=True, text=True, check=True)
-            timing = SparseTiming(**json.loads(done.stdout.splitlines()[-1]))
-            found.append(timing)
-            assert timing.memory is not None
+            found = json.loads(done.stdout.splitlines()[-1])
             print(
-                f"{timing.backend:22} {timing.size:9,} {timing.detect:9.3f} {timing.colour:9.3f} {timing.first:8.2f} "
-                f"{1e3 * timing.prepared:12.2f} {timing.memory / 1e6:8.0f}",
+                f"{found['backend']:22} {found['size']:9,} {found['detect']:9.3f} {found['colour']:9.3f} {found['first']:8.2f} "
+                f"{1e3 * found['prepared']:12.2f} {found['memory'] / 1e6:8.0f}",
                 flush=True,
             )
-    return found
-
-
-# The picture -----------------------------------------------------------------------------------------------------------
-
-
-def draw(timings: Sequence[SparseTiming], path: str) -> None:
-    """For each problem the time of a prepared call on each engine, and of the peer."""
-    plt = importlib.import_module("matplotlib.pyplot")
-    names = list(dict.fromkeys(timing.problem for timing in timings))
-    engines = list(dict.fromkeys(timing.backend for timing in timings))
-    figure, axes = plt.subplots(figsize=(9, 4.5), layout="constrained")
-    series: list[tuple[str | None, dict[str, float | None]]]
-    series = [(engine, {t.problem: t.prepared for t in timings if t.backend == engine}) for engine in engines]
-    series += [(t.peer, {u.problem: u.peer_prepared for u in timings if u.peer}) for t in timings[:1] if t.peer]
-    for n, (label, seconds) in enumerate(series):
-        places = np.arange(len(names)) + (n - len(series) / 2 + 0.5) * 0.8 / len(series)
-        heights = [1e3 * (seconds.get(name) or np.nan) for name in names]
-        axes.bar(places, heights, 0.8 / len(series), label=label)
-    axes.set_xticks(np.arange(len(names)), names, rotation=20, ha="right")
-    axes.set(yscale="log", ylabel="prepared call, ms", title="Sparse Jacobians and Hessians")
-    axes.legend(ncols=3, fontsize="small")
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
 def main(argv: Sequence[str], backends: Sequence[AutoBackend]) -> int:
@@ -237,28 +203,18 @@ def main(argv: Sequence[str], backends: Sequence[AutoBackend]) -> int:
     parser.add_argument(
         "--processor-time", action="store_true", help="count the processor's time, on a machine that others use, too"
     )
-    parser.add_argument("--json", help="write the measurements to this file")
-    parser.add_argument("--plot", help="draw them to this PNG file (needs matplotlib)")
     options = parser.parse_args(list(argv))
     chosen = [auto for auto in backends if not options.backend or type(auto).__name__ in options.backend]
-    timings: list[SparseTiming] = []
     if options.growth:
-        sizes = [10_000, 100_000, options.size or 1_000_000]
-        timings = growth(chosen, sizes, processor=options.processor_time)
-    else:
-        print(HEAD)
-        for problem in PROBLEMS:
-            if options.problem and problem.name not in options.problem:
-                continue
-            for auto in chosen:
-                if not gives(registry.find(auto), "pullback") and (problem.scalar or problem.name == "arrow"):
-                    continue  # its gradients and full rows take as long as all columns
-                size, clock = options.size or problem.measured, _clock(options.processor_time)
-                timings.append(measure(problem, auto, size, options.seconds, clock=clock))
-                print(row(timings[-1]), flush=True)
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump([asdict(timing) for timing in timings], file, indent=1)
-    if options.plot:
-        draw(timings, options.plot)
+        growth(chosen, [10_000, 100_000, options.size or 1_000_000], processor=options.processor_time)
+        return 0
+    print(HEAD)
+    for problem in PROBLEMS:
+        if options.problem and problem.name not in options.problem:
+            continue
+        for auto in chosen:
+            if not gives(registry.find(auto), "pullback") and (problem.scalar or problem.name == "arrow"):
+                continue  # its gradients and full rows take as long as all columns
+            size, clock = options.size or problem.measured, _clock(options.processor_time)
+            print(row(measure(problem, auto, size, options.seconds, clock=clock)), flush=True)
     return 0

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.runner import _rich, backend_from, has_rich
+from adinterface_conformance.runner import _rich, has_rich
 
 from adinterface import AutoBackend
 from adinterface.core.contract.registry import find
 from adinterface.namespaces.uses import USES as STANDARD
 
+from .. import options as studies
 from . import table
 from .checks import MODES
 
@@ -26,11 +26,7 @@ from .checks import MODES
 def main(argv: Sequence[str]) -> int:
     """The exit status: 0 if every function is right or a known upstream fact, 1 if not, 2 for a wrong command line."""
     options = _parser().parse_args(argv)
-    try:
-        backends = [backend_from(text) for text in options.backend] or installed_backends()
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
+    backends = studies.backends(options.backend)
     if options.sweep:
         return _swept(options, backends)
     if options.numpy:
@@ -115,8 +111,7 @@ def _progress() -> Iterator[Callable[[str, int], Callable[[object], None]]]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m adinterface_studies functions", description=__doc__)
-    parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
+    parser = studies.parser("functions", __doc__)
     parser.add_argument("--numpy", action="store_true", help="NumPy's functions inside numpy_function, not the standard's")
     parser.add_argument("--scipy", action="store_true", help="SciPy's functions, those of adinterface.scipy")
     parser.add_argument("--sweep", action="store_true", help="special functions over their whole domain, against mpmath")

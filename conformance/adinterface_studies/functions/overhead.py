@@ -10,12 +10,10 @@ else. A call that is compiled pays nothing: see `compiled`.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import multiprocessing
 import statistics
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -24,12 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.runner import backend_from
 
 from adinterface import AutoBackend, array_namespace, gradient, numpy_function, prepare
-from adinterface.core.contract.backend import gives
-from adinterface.core.contract.registry import find
+
+from .. import options as studies
 
 #: By how they look in NumPy code: how often a wrapper is called, and the code for wrappers and for the engine's arrays.
 OPERATIONS: dict[str, tuple[int, Callable[..., Any], Callable[..., Any]]] = {
@@ -167,22 +163,14 @@ def compiled(backend: AutoBackend, *, rounds: int = 31, repeats: int = 100) -> f
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m adinterface_studies overhead", description=__doc__)
-    parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all that trace f")
+    parser = studies.parser("overhead", __doc__)
     parser.add_argument("--rounds", type=int, default=41, help="runs of each operation in a process")
     parser.add_argument("--processes", type=int, default=7, help="how many fresh interpreters measure; 0: this one")
     parser.add_argument("--json", metavar="FILE", help="write the measurements")
     parser.add_argument("--markdown", metavar="FILE", help="write the table of the documentation")
     options = parser.parse_args(argv)
-    try:
-        backends = [backend_from(text) for text in options.backend] or [
-            backend for backend in installed_backends() if gives(find(backend), "pullback")
-        ]
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
     found: list[Overhead] = []
-    for backend in backends:
+    for backend in studies.backends(options.backend, reverse=True):
         name = type(backend).__name__
         if options.processes:
             measured = measure_in_processes(backend, options.processes, rounds=options.rounds)

@@ -1,4 +1,4 @@
-"""The twenty programs as one writes them for an engine that has no writes: lists, `stack`, `concat` and `where`.
+"""The twelve programs as one writes them for an engine that has no writes: lists, `stack`, `concat` and `where`.
 
 Each takes the engine's namespace first.
 """
@@ -105,42 +105,6 @@ def kalman(xp: Any, q: Array, r: Array, z: Array) -> Array:
     return xp.sum(xp.stack(likelihood)) + xp.sum(xp.stack(xs) ** 2) + xp.mean(xp.stack(Ps))
 
 
-def viterbi(xp: Any, log_transition: Array, log_emission: Array) -> Array:
-    score = log_emission[0, :]
-    for t in range(1, log_emission.shape[0]):
-        score = xp.max(score[:, None] + log_transition, axis=0) + log_emission[t, :]
-    return xp.max(score)
-
-
-def verlet(xp: Any, x0: Array, v0: Array) -> Array:
-    def force(y: Array) -> Array:
-        stretch, wall = y[1:] - y[:-1] - 1.0, xp.zeros_like(y[:1])
-        return xp.concat([stretch, wall]) - xp.concat([wall, stretch])
-
-    x, v = [x0], [v0]
-    for _ in range(5):
-        a = force(x[-1])
-        x.append(x[-1] + 0.1 * v[-1] + 0.005 * a)
-        v.append(v[-1] + 0.05 * (a + force(x[-1])))
-    return xp.sum(xp.stack(v) ** 2) + xp.sum(x[-1] ** 2)
-
-
-def runge_kutta(xp: Any, y0: Array, mu: Array) -> Array:
-    A = np.array([[0.0, 0, 0, 0], [1 / 3, 0, 0, 0], [-1 / 3, 1, 0, 0], [1, -1, 1, 0]])
-    b = np.array([1.0, 3.0, 3.0, 1.0]) / 8
-    y = y0
-    for _ in range(5):
-        k: list[Any] = []
-        for s in range(4):
-            u = y
-            for j in range(s):
-                u = u + 0.1 * float(A[s, j]) * k[j]
-            k.append(xp.stack([u[1], mu * (1 - u[0] ** 2) * u[1] - u[0]]))
-        for s in range(4):
-            y = y + 0.1 * float(b[s]) * k[s]
-    return y[0] ** 2 + y[1]
-
-
 def heat(xp: Any, u0: Array, kappa: Array) -> Array:
     u = u0
     for _ in range(4):
@@ -197,43 +161,6 @@ def butterfly(xp: Any, x: Array) -> Array:
     return xp.sum((re**2 + im**2) * _weights(xp, np.arange(1, n + 1), x))
 
 
-def levinson(xp: Any, r: Array) -> Array:
-    n = r.shape[0] - 1
-    a, reflections, error = xp.ones_like(r[:1]), [], r[0]
-    for i in range(1, n + 1):
-        k = -xp.sum(a * xp.flip(r[1 : i + 1])) / error
-        grown = xp.concat([a, xp.zeros_like(r[:1])])
-        a = grown + k * xp.flip(grown)
-        reflections.append(k)
-        error = error * (1 - k * k)
-    return error + xp.sum(xp.stack(reflections) ** 2) + xp.sum(a)
-
-
-def b_spline(xp: Any, t: Array, coefficients: Array) -> Array:
-    knots = np.arange(10) / 3.0
-    values = []
-    for i in range(t.shape[0]):
-        k = int(xp.sum(t[i] >= _weights(xp, knots, t))) - 1
-        d = [coefficients[k - 3 + j] for j in range(4)]
-        for r in range(1, 4):
-            for j in range(3, r - 1, -1):
-                alpha = (t[i] - float(knots[j + k - 3])) / float(knots[j + 1 + k - r] - knots[j + k - 3])
-                d[j] = (1.0 - alpha) * d[j - 1] + alpha * d[j]
-        values.append(d[3])
-    return xp.sum(xp.stack(values) ** 2)
-
-
-def matrix_chain(xp: Any, sizes: Array) -> Array:
-    n = sizes.shape[0] - 1
-    cost = {(i, i): xp.zeros_like(sizes[0]) for i in range(n)}
-    for length in range(2, n + 1):
-        for i in range(n - length + 1):
-            j = i + length - 1
-            ways = [cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1] for k in range(i, j)]
-            cost[i, j] = xp.min(xp.stack(ways))
-    return cost[0, n - 1]
-
-
 def ray_march(xp: Any, density: Array, absorption: Array) -> Array:
     steps, rays = density.shape
     light, colour = xp.ones_like(density[0, :]), xp.zeros_like(density[0, :])
@@ -242,18 +169,6 @@ def ray_march(xp: Any, density: Array, absorption: Array) -> Array:
         colour = colour + light * opacity
         light = light * (1.0 - opacity)
     return xp.sum(colour * _weights(xp, np.arange(1, rays + 1), density))
-
-
-def horner(xp: Any, coefficients: Array, x: Array) -> Array:
-    n = coefficients.shape[0]
-    row, ends = [coefficients[i] for i in range(n)], []
-    for _ in range(3):
-        new = [row[0]]
-        for j in range(1, len(row)):
-            new.append(new[-1] * x + row[j])
-        ends.append(new[-1])
-        row = new[:-1]
-    return ends[0] + ends[1] + 2 * ends[2]
 
 
 def deposit(xp: Any, positions: Array, charges: Array) -> Array:
@@ -265,12 +180,3 @@ def deposit(xp: Any, positions: Array, charges: Array) -> Array:
     rho = xp.sum(left + right, axis=1)
     both = rho[-1] + rho[0]
     return xp.sum(rho[1:-1] ** 2) + 2 * both**2
-
-
-def automaton(xp: Any, cells: Array, rate: Array) -> Array:
-    generations = [cells]
-    for _ in range(3):
-        old = generations[-1]
-        both = xp.concat([old[-1:], old[:-1]]) + xp.concat([old[1:], old[:1]])
-        generations.append(xp.tanh(0.5 * both) + rate * old)
-    return xp.sum(generations[-1] ** 2) + xp.sum(xp.stack([each[0] for each in generations]))

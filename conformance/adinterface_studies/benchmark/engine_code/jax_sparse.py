@@ -10,8 +10,6 @@ import asdex
 import jax
 import jax.numpy as jnp
 
-NAME = f"asdex {asdex.__version__}" if hasattr(asdex, "__version__") else "asdex"
-
 
 def _wide(call: Callable[..., Any]) -> Callable[..., Any]:
     """The call with JAX's 64-bit numbers, as our own call of float64 arrays has them."""

@@ -14,7 +14,6 @@ STUDIES = {
     "overhead": ("functions.overhead", "what `numpy_function` adds to a call"),
     "packages": ("packages.command", "functions of installed packages under `numpy_function(deep=True)`"),
     "compositions": ("compositions", "random compositions of operators, rules, loops and what each engine has of its own"),
-    "in-place": ("in_place.command", "programs that write in place, beside hand-written forms of them"),
     "batched": ("batches", "`batched` beside loops and hand-written batches"),
     "differences": ("differences.command", "accuracy, evaluations and overhead of finite differences"),
     "distributed": ("distributed.command", "gradients over several processes"),

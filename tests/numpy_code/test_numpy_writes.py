@@ -7,8 +7,7 @@ import types
 
 import numpy as np
 import pytest
-from adinterface_studies.in_place.command import main as in_place
-from adinterface_studies.in_place.programs import ARGUMENTS, PROGRAMS
+from numpy_writing_programs import ARGUMENTS, PROGRAMS
 
 from adinterface import (
     AutoAutograd,
@@ -218,14 +217,6 @@ def test_threads_do_not_meet():
     for thread in threads:
         thread.join()
     np.testing.assert_allclose(found, wanted)
-
-
-def test_the_programs_are_measured_beside_the_same_by_hand(tmp_path, capsys):
-    """Which gives the same gradients, or an error."""
-    options = ["--backend", "AutoTorch", "--rounds", "1", "--seconds", "0", "--markdown", str(tmp_path / "table.md")]
-    assert in_place(options) == 0
-    assert all(f"| {name} |" in (tmp_path / "table.md").read_text() for name in PROGRAMS)
-    assert capsys.readouterr().out == (tmp_path / "table.md").read_text()
 
 
 @each_eager

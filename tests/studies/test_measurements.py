@@ -246,29 +246,17 @@ def test_engines_without_models_or_a_yardstick(monkeypatch):
     assert Calls(SIX, AutoAutograd(), "gradient", 3, "one-shot").handwritten() is None
 
 
-def test_the_overhead_of_each_operation_becomes_a_row_and_a_table(tmp_path, capsys):
-    file, table = tmp_path / "overhead.json", tmp_path / "overhead.md"
-    chosen = ["--backend", "AutoTorch", "--backend", "AutoAutograd", "--rounds", "2", "--processes", "0"]
-    assert studies(["overhead", *chosen, "--json", str(file), "--markdown", str(table)]) == 0
-    found = json.loads(file.read_text(encoding="utf-8"))
-    assert [(row["backend"], row["operation"]) for row in found] == [
-        (backend, operation) for backend in ("AutoTorch", "AutoAutograd") for operation in OPERATIONS
-    ]
-    assert all(row["plain"] > 0 for row in found)
-    assert all((row["numpy"] == 0) is not row["operation"].startswith("np.") for row in found)
+def test_the_overhead_of_each_operation_becomes_a_row_of_a_table(tmp_path, capsys):
+    table = tmp_path / "overhead.md"
+    assert (
+        studies(["overhead", "--backend", "AutoTorch", "--backend", "AutoAutograd", "--rounds", "2", "--markdown", str(table)])
+        == 0
+    )
     lines = table.read_text(encoding="utf-8").splitlines()
-    assert lines[0].startswith("| operation | torch, us | added | of it NumPy's | autograd, us |")
-    assert len(lines) == len(OPERATIONS) + 3
-    assert {line.count("|") for line in lines} == {8}
-    assert capsys.readouterr().out.count("prepared: ") == 2
-
-
-def test_overheads_are_the_medians_of_fresh_processes(tmp_path):
-    file = tmp_path / "overhead.json"
-    studies(["overhead", "--backend", "AutoAutograd", "--rounds", "1", "--processes", "2", "--json", str(file)])
-    for row in json.loads(file.read_text(encoding="utf-8")):
-        least, most = row["range"]
-        assert row["added"] == pytest.approx((least + most) / 2)
+    assert lines[0] == "| operation | torch, us | added | autograd, us | added |"
+    assert len(lines) == len(OPERATIONS) + 4
+    assert {line.count("|") for line in lines} == {6}
+    assert capsys.readouterr().out.splitlines() == lines
 
 
 def test_what_rules_and_crossings_cost_becomes_two_tables(monkeypatch, capsys):

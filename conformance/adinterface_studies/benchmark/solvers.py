@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.optimize
 from adinterface_conformance.benchmark.report import short
 
-from adinterface import AutoBackend, Constant, array_namespace
-from adinterface.fit import flat, least_squares, minimize
+from adinterface import AutoBackend, AutoFiniteDifferences, Constant, array_namespace
+from adinterface.fit import flat, minimize
 
 HEAD = f"{'problem':13} {'n':>4} {'derivatives':19} {'minimum':>11} {'f calls':>8} {'first':>10} {'later':>10}"
-GROWTH = f"{'problem':13} {'n':>4}  later, by derivatives"
 #: Numbers in each of the ten problems, which are defined for any multiple of four.
 SIZE = 100
 #: Of `variably`, at most.
@@ -25,7 +25,7 @@ SIZES = (4, 8, 16, 32, 64, 128)
 
 @dataclass(frozen=True)
 class Classic:
-    """A problem of least squares or of minimization, of a nested model, in neutral style."""
+    """A problem of minimization, of a nested model, in neutral style."""
 
     name: str
     f: Callable[..., Any]
@@ -33,10 +33,6 @@ class Classic:
     #: The model around a vector, as one writes it who hands f to SciPy without this library.
     unpack: Callable[[Any], Any]
     constants: tuple[Any, ...] = ()
-    residuals: bool = False
-
-
-# Of any number of variables: derivatives are for these --------------------------------------------------------------------
 
 
 def _rosenbrock(m: Any) -> Any:
@@ -135,89 +131,13 @@ def problems(n: int = SIZE) -> Iterator[Classic]:
     yield Classic("toint", _toint, {"x": np.full(n, 2.0)}, _one)
 
 
-# Of few numbers, or of many residuals ---------------------------------------------------------------------------------------
-
-
-def _beale(m: Any) -> Any:
-    x, y = m["x"], m["y"]
-    return (1.5 - x * (1 - y)) ** 2 + (2.25 - x * (1 - y**2)) ** 2 + (2.625 - x * (1 - y**3)) ** 2
-
-
-def _osborne(m: Any, t: Any, y: Any) -> Any:
-    xp = array_namespace(y)
-    first, second = m["terms"]
-    return y - (m["offset"] + first["height"] * xp.exp(-t * first["rate"]) + second["height"] * xp.exp(-t * second["rate"]))
-
-
-def _bard(m: Any, u: Any, y: Any) -> Any:
-    xp = array_namespace(y)
-    v = 16 - u
-    return y - (m["a"] + u / (v * m["b"] + xp.minimum(u, v) * m["c"]))
-
-
-def _logistic(m: Any, points: Any, labels: Any) -> Any:
-    scores = points @ m["w"] + m["b"]
-    xp = array_namespace(scores)
-    return xp.mean(xp.log(1 + xp.exp(-labels * scores))) + 0.01 * xp.sum(m["w"] * m["w"])
-
-
-def _distances(m: Any, first: Any, second: Any, measured: Any) -> Any:
-    xp = array_namespace(measured)
-    apart = first @ m["places"] - second @ m["places"]
-    return {"distances": xp.sqrt(xp.sum(apart * apart, axis=1)) - measured, "anchor": m["places"][0, :]}
-
-
-def _boundary(m: Any, t: Any, second: Any) -> Any:
-    x = m["x"]
-    return second @ x + (x + t + 1) ** 3 / (2 * (t.shape[0] + 1) ** 2)
-
-
-_BARD = [0.14, 0.18, 0.22, 0.25, 0.29, 0.32, 0.35, 0.39, 0.37, 0.58, 0.73, 0.96, 1.34, 2.10, 4.39]
-
-
-def others(n: int = SIZE) -> Iterator[Classic]:
-    """Where a derivative saves less: two to five numbers of plain Python, and Jacobians of as many rows as columns, or more.
-
-    Beale, Osborne, Bard and the discrete boundary value problem are of the collection of 1981.
-    n: the numbers of the last.
-    """
-    yield Classic("beale", _beale, {"x": 1.0, "y": 1.0}, lambda v: {"x": v[0], "y": v[1]})
-    yield Classic(
-        "bard", _bard, {"a": 1.0, "b": 1.0, "c": 1.0}, lambda v: {"a": v[0], "b": v[1], "c": v[2]},
-        (np.arange(1.0, 16.0), np.array(_BARD)), residuals=True,
-    )  # fmt: skip
-    draw = np.random.default_rng(0)
-    t = 10.0 * np.arange(33)
-    y = 0.3754 + 1.9358 * np.exp(-0.01287 * t) - 1.4647 * np.exp(-0.02212 * t)
-    terms = [{"height": 1.5, "rate": 0.01}, {"height": -1.0, "rate": 0.02}]
-    yield Classic(
-        "osborne", _osborne, {"offset": 0.5, "terms": terms},
-        lambda v: {"offset": v[0], "terms": [{"height": v[1], "rate": v[2]}, {"height": v[3], "rate": v[4]}]},
-        (t, y + 1e-3 * draw.normal(size=33)), residuals=True,
-    )  # fmt: skip
-    points = draw.normal(size=(400, 30))
-    labels = np.sign(points @ draw.normal(size=30) + draw.normal(size=400))
-    yield Classic("logistic", _logistic, {"w": np.zeros(30), "b": 0.0}, lambda v: {"w": v[:30], "b": v[30]}, (points, labels))
-    places = draw.normal(size=(16, 2))
-    i, j = np.triu_indices(16, 1)
-    unit = np.eye(16)
-    measured = np.sqrt(np.sum((places[i] - places[j]) ** 2, axis=1))
-    yield Classic(
-        "distances", _distances, {"places": places + 0.2 * draw.normal(size=(16, 2))}, lambda v: {"places": v.reshape(16, 2)},
-        (unit[i], unit[j], measured), residuals=True,
-    )  # fmt: skip
-    t = np.arange(1.0, n + 1) / (n + 1)
-    second = 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
-    yield Classic("boundary", _boundary, {"x": t * (t - 1)}, _one, (t, second), residuals=True)
-
-
 # Their solutions ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Solved:
-    """One solution: the minimum (half the sum of squares for least squares), how often f was called, and seconds: of the
-    first time, with whatever is prepared and compiled, and of the processor for a later one."""
+    """One solution: the minimum, how often f was called, and seconds: of the first time, with whatever is prepared and
+    compiled, and of the processor for a later one."""
 
     minimum: float
     calls: int
@@ -234,13 +154,10 @@ def solve(problem: Classic, auto: AutoBackend | None, repeats: int = 3) -> Solve
         calls += 1
         return problem.f(*args)
 
-    tight = {"xtol": 1e-12, "ftol": 1e-12, "gtol": 1e-12} if problem.residuals else {}
     begun = time.perf_counter()
-    if auto is None:
-        run = _by_scipy(counted, problem, tight)
-    elif problem.residuals:
-        squares = flat(counted, auto, problem.start, *map(Constant, problem.constants))
-        run = lambda: least_squares(squares, **tight)
+    if auto is None:  # what a user writes without us: the vector taken apart in f, no derivative given
+        start, unpack = _vector(problem), problem.unpack
+        run = lambda: scipy.optimize.minimize(lambda x: counted(unpack(x), *problem.constants), start, method="BFGS")
     else:
         scalar = flat(counted, auto, problem.start, *map(Constant, problem.constants))
         run = lambda: minimize(scalar, method="BFGS")
@@ -252,8 +169,7 @@ def solve(problem: Classic, auto: AutoBackend | None, repeats: int = 3) -> Solve
         run()
         later.append(time.process_time() - begun)
     # Compiled code does not call f, but computes it as often as SciPy asks.
-    asked = result.nfev + (result.njev if problem.residuals else 0)
-    return Solved(float(result.cost if problem.residuals else result.fun), calls or asked, first, min(later))
+    return Solved(float(result.fun), calls or result.nfev, first, min(later))
 
 
 def size_of(problem: Classic) -> int:
@@ -261,24 +177,7 @@ def size_of(problem: Classic) -> int:
 
 
 def _vector(problem: Classic) -> Any:
-    from adinterface import AutoFiniteDifferences
-
     return flat(problem.f, AutoFiniteDifferences(), problem.start, *map(Constant, problem.constants)).x0
-
-
-def _by_scipy(f: Callable[..., Any], problem: Classic, tight: dict[str, float]) -> Callable[[], Any]:
-    """What a user writes without us: the vector taken apart in f, no derivative given."""
-    import scipy.optimize
-
-    start, unpack, constants = _vector(problem), problem.unpack, problem.constants
-    if not problem.residuals:
-        return lambda: scipy.optimize.minimize(lambda x: f(unpack(x), *constants), start, method="BFGS")
-
-    def residuals(x: Any) -> Any:
-        value = f(unpack(x), *constants)
-        return np.concatenate([np.ravel(part) for part in value.values()]) if isinstance(value, dict) else value
-
-    return lambda: scipy.optimize.least_squares(residuals, start, **tight)
 
 
 def _name(auto: AutoBackend | None) -> str:
@@ -288,15 +187,14 @@ def _name(auto: AutoBackend | None) -> str:
 def table(backends: list[AutoBackend]) -> Iterator[str]:
     """A line for each problem and source of derivatives; then how the times of two of them grow."""
     yield HEAD
-    for problem in (*problems(), *others()):
+    for problem in problems():
         for auto in (None, *backends):
             solved = solve(problem, auto)
             yield (
                 f"{problem.name:13} {size_of(problem):>4} {_name(auto):19} {solved.minimum:11.4e} {solved.calls:8} "
                 f"{1e3 * solved.first:7.1f} ms {1e3 * solved.later:7.1f} ms"
             )
-    yield ""
-    yield GROWTH
+    yield f"\n{'problem':13} {'n':>4}  later, by derivatives"
     for n in SIZES:
         for problem in problems(n):
             if problem.name in ("rosenbrock", "trigonometric"):

@@ -38,16 +38,6 @@ def main(argv: Sequence[str]) -> int:
             return 2
         found = member(None, backends[0], options.setting, options.seconds)
         return show(repr(backends[0]), [Report(int(os.environ.get("RANK", "0")), found)])
-    if options.overhead:
-        from . import overhead
-
-        for auto in backends:
-            for count in options.processes or [2]:
-                size = (options.rounds, options.layers, options.width, options.seconds)
-                reports = together(overhead.costs, count, auto, *size, seconds=options.seconds, imported=_imports(auto))
-                for line in overhead.table(f"{auto!r}, {count} processes", reports):
-                    print(line, flush=True)
-        return 0
     status = 0
     for auto in backends:
         for count in options.processes or [2, 4]:
@@ -111,8 +101,4 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument("--member", action="store_true", help="a member of a group that is already started")
     parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="when to give up on a group (default: 60)")
-    parser.add_argument("--overhead", action="store_true", help="time steps of a transformer against hand-written ones")
-    parser.add_argument("--rounds", type=int, default=30, metavar="N", help="how often each is timed (default: 30)")
-    parser.add_argument("--layers", type=int, default=12, metavar="N", help="of the transformer (default: 12)")
-    parser.add_argument("--width", type=int, default=128, metavar="N", help="of the transformer (default: 128)")
     return parser

@@ -205,5 +205,3 @@ def _arguments() -> dict[str, tuple[Any, ...]]:
 #: By name: the arguments, all of which are differentiated.
 ARGUMENTS = _arguments()
 PROGRAMS = {name: globals()[name] for name in ARGUMENTS}
-#: Those whose course depends on the numbers, so that nothing can compile them.
-BY_NUMBERS = frozenset({"gauss", "ray_march", "deposit"})

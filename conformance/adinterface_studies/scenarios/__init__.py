@@ -1,4 +1,4 @@
-"""The scenarios of the judge, and more that only this project runs: worked examples, models, physics, statistics, kinks."""
+"""The scenarios of the judge, and more that only this project runs: worked examples, models, kinks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from adinterface_conformance.scenarios import SCENARIOS as OF_JUDGE
 from adinterface_conformance.scenarios import TAGS as TAGS_OF_JUDGE
 from adinterface_conformance.scenarios import unique
 
-from . import kinks, networks, physics, precision, sparse, statistics, zoo
+from . import kinks, networks, precision, sparse, zoo
 
 TAGS = {
     **TAGS_OF_JUDGE,
@@ -19,6 +19,6 @@ TAGS = {
 
 #: Worked examples. The laws that they are tried by are those of the judge's scenarios, and f is larger.
 EXAMPLES: tuple[Scenario, ...] = tuple(
-    each for module in (zoo, sparse, networks, statistics, physics, precision) for each in module.SCENARIOS
+    each for module in (zoo, sparse, networks, precision) for each in module.SCENARIOS
 )
 SCENARIOS: tuple[Scenario, ...] = unique((*OF_JUDGE, *EXAMPLES, *kinks.SCENARIOS))

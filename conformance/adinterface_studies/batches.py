@@ -1,20 +1,18 @@
 """`python -m adinterface_studies batched`: per-example gradients of a small network, batched and in a loop.
 
 The loop calls a prepared gradient for each example, and stacks: what one writes without `batched`. Both run interleaved in one
-process, and the fastest of the rounds counts, since the others tell what else the machine did. The second table is what
-gradients of micro-batches hold: the arrays that a sum of plain gradients and `Duplicated` leave allocated at their peak.
+process, and the fastest of the rounds counts, since the others tell what else the machine did.
 """
 
 from __future__ import annotations
 
 import time
-import tracemalloc
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from adinterface import AutoBackend, Constant, Duplicated, Each, array_namespace, batched, gradient, prepare, tree
+from adinterface import AutoBackend, Constant, Each, array_namespace, batched, gradient, prepare, tree
 
 from . import options as studies
 
@@ -67,38 +65,6 @@ def measure(backend: AutoBackend, examples: int, rounds: int) -> tuple[float, fl
     return loop_time, once, prepared
 
 
-def peaks(backend: AutoBackend, numbers: int, batches: int) -> tuple[float, float]:
-    """Gradients' worth of NumPy's memory at the peak of some micro-batches: of a sum of gradients, and in `Duplicated`."""
-    w, xs = np.ones(numbers), np.ones(batches)
-    duplicated = Duplicated(w, accumulate=True)
-    plain = prepare(gradient, _linear, backend, w, Constant(1.0))
-
-    def summed() -> None:
-        total = np.zeros(numbers)
-        for x in xs:
-            total = total + plain(w, Constant(float(x)))[0]
-
-    def stored() -> None:
-        for x in xs:
-            plain(duplicated, Constant(float(x)))
-
-    return _peak(summed) / (8 * numbers), _peak(stored) / (8 * numbers)
-
-
-def _linear(w: Any, x: Any) -> Any:
-    return array_namespace(w).sum(w * x)
-
-
-def _peak(call: Callable[[], Any]) -> int:
-    call()
-    tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 def main(argv: Sequence[str]) -> int:
     """The exit status: 0, or 2 for a wrong command line."""
     parser = studies.parser("batched", __doc__)
@@ -111,8 +77,4 @@ def main(argv: Sequence[str]) -> int:
         seconds = measure(backend, options.examples, options.rounds)
         cells = [f"{1e3 * each:10.2f}" for each in seconds]
         print(f"{type(backend).__name__:28} {cells[0]} {cells[1]} {cells[2]:>11} {seconds[0] / seconds[2]:13.1f}")
-    print(f"\n{'8 micro-batches':28} {'summed':>10} {'Duplicated':>10}    (peak, in gradients, of what NumPy allocates)")
-    for backend in backends:
-        summed, stored = peaks(backend, 1_000_000, 8)
-        print(f"{type(backend).__name__:28} {summed:10.2f} {stored:10.2f}")
     return 0

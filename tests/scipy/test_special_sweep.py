@@ -290,25 +290,6 @@ def test_jax_has_the_exponential_integral_at_zero():
     np.testing.assert_allclose(slope, [-np.inf, -1.0])
 
 
-def test_a_sweep_keeps_what_it_found_and_goes_on(capsys, tmp_path, monkeypatch):
-    from adinterface_studies.functions.command import main
-
-    kept, table = tmp_path / "kept.json", tmp_path / "table.md"
-    common = ["--sweep", "--points", "4", "--backend", "AutoTorch", "--json", str(kept), "--markdown", str(table)]
-    assert main([*common, "--function", "special.erfc"]) == 0
-    looked_at = []
-    own = sweep.sweep
-    monkeypatch.setattr(sweep, "sweep", lambda name, *rest: looked_at.append((name, *rest[2:])) or own(name, *rest))
-    again = [*common, "--resume", "--function", "special.erf", "--function", "special.erfc", "--dtype", "float32"]
-    assert main([*again, "--dtype", "float64"]) == 0
-    assert looked_at == [("special.erf", "float32"), ("special.erf", "float64"), ("special.erfc", "float32")]
-    assert "2 functions" in capsys.readouterr().out.splitlines()[-1]
-    rows = [line for line in table.read_text().splitlines() if "special" in line]
-    assert [row.split("|")[1].strip() for row in rows] == ["`special.erf`", "`special.erfc`"]
-    assert all("; " in row for row in rows)
-    assert sweep.load(kept)["special.erfc", "AutoTorch", "float32"] == own("special.erfc", AutoTorch(), 4, "float32")
-
-
 def test_the_command_sweeps(capsys, tmp_path):
     from adinterface_studies.functions.command import main
 

@@ -1,24 +1,20 @@
-"""`python -m adinterface_studies functions`: the table of functions, as text, JSON and Markdown."""
+"""`python -m adinterface_studies functions`: the table of functions, as text and Markdown."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import dataclasses
-import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-
-from adinterface_conformance.runner import _rich, has_rich
 
 from adinterface import AutoBackend
 from adinterface.core.contract.registry import find
 from adinterface.namespaces.uses import USES as STANDARD
 
 from .. import options as studies
+from ..progress import steps
 from . import table
 from .checks import MODES
 
@@ -46,12 +42,12 @@ def main(argv: Sequence[str]) -> int:
     prefix = "numpy:scipy." if options.scipy else "numpy:" if options.numpy else "function:"
     trials: list[table.Trial] = []
     stale: list[str] = []
-    with _progress() as bar:
+    with steps(len(backends) * len(uses), "uses") as advance:
         for backend in backends:
-            name = type(backend).__name__
-            own = table.run(uses, backend, modes=options.mode or None, progress=bar(name, len(uses)))
+            own = table.run(uses, backend, modes=options.mode or None, progress=advance)
             trials += own
             if len(uses) == len(all_uses) and not options.mode:
+                name = type(backend).__name__
                 stale += [f"{name}: {known.scenario} is right now" for known in table.unexpected(own, backend, prefix)]
     for trial in trials:
         if not trial.good:
@@ -64,9 +60,6 @@ def main(argv: Sequence[str]) -> int:
     print(f"{len({use.name for use in uses})} functions in {len(uses)} uses")
     if options.markdown:
         Path(options.markdown).write_text(table.markdown(trials), encoding="utf-8")
-    if options.json:
-        text = json.dumps([dataclasses.asdict(trial) for trial in trials], indent=1)
-        Path(options.json).write_text(text, encoding="utf-8")
     return 0 if all(trial.good for trial in trials) and not stale else 1
 
 
@@ -78,13 +71,7 @@ def _swept(options: argparse.Namespace, backends: Sequence[AutoBackend]) -> int:
     chosen = [name for name in FUNCTIONS if not options.function or any(fnmatchcase(name, part) for part in options.function)]
     # Differences of numbers that are nearly alike say nothing of the tails.
     engines = [backend for backend in backends if find(backend).library is not None]
-    with _progress() as bar:
-        advance = bar("special functions", len(chosen))
-        dtypes = options.dtype or ["float64"]
-        findings = sweep.run(
-            chosen, engines, options.points, dtypes=dtypes, costs=options.costs, progress=advance,
-            kept=Path(options.json) if options.json else None, resume=options.resume,
-        )  # fmt: skip
+    findings = sweep.run(chosen, engines, options.points, dtypes=options.dtype or ["float64"], costs=options.costs)
     for finding in findings:
         if finding.wrong:
             print(finding)
@@ -93,21 +80,6 @@ def _swept(options: argparse.Namespace, backends: Sequence[AutoBackend]) -> int:
     if options.markdown:
         Path(options.markdown).write_text(sweep.markdown(findings), encoding="utf-8")
     return 1 if any(finding.wrong for finding in findings) else 0
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[[str, int], Callable[[object], None]]]:
-    """What makes a bar of a name and a length, and gives what advances it; without rich nothing is drawn."""
-    if not has_rich():
-        yield lambda name, total: lambda use: None
-        return
-    with _rich("progress").Progress(transient=True) as progress:
-
-        def bar(name: str, total: int) -> Callable[[object], None]:
-            task = progress.add_task(name, total=total)
-            return lambda use: progress.advance(task)
-
-        yield bar
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -121,6 +93,4 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--function", action="append", default=[], metavar="PATTERN", help="a name, with * for any part")
     parser.add_argument("--mode", action="append", default=[], choices=MODES, help="default: all")
     parser.add_argument("--markdown", metavar="FILE", help="write the table for the documentation")
-    parser.add_argument("--json", metavar="FILE", help="write every trial; with --sweep, keep what was found there")
-    parser.add_argument("--resume", action="store_true", help="with --sweep and --json: only what the file has not yet")
     return parser

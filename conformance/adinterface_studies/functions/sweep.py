@@ -8,16 +8,12 @@ exact one, SciPy's is right: it is what NumPy code means. In float32 the argumen
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import importlib
-import json
-import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +23,7 @@ from adinterface import AutoBackend, Constant, NumpyCodeError, numpy_function, p
 from adinterface.core.contract.registry import find
 from adinterface.namespaces.use import Array
 
+from ..progress import steps
 from .exact import DIGITS, FUNCTIONS, GROUPS, Undefined
 from .points import points
 
@@ -258,69 +255,25 @@ def offered(name: str, backend: AutoBackend) -> bool:
 
 
 def run(
-    names: Iterable[str],
-    backends: Iterable[AutoBackend],
+    names: Sequence[str],
+    backends: Sequence[AutoBackend],
     limit: int,
     *,
     dtypes: Sequence[str] = ("float64",),
     costs: bool = False,
-    progress: Callable[[str], None] = lambda name: None,
-    kept: Path | None = None,
-    resume: bool = False,
 ) -> list[Finding]:
-    """Every function on every backend that offers it; with what it costs, if that is asked for.
-
-    kept: a file of what was found, by this sweep and by earlier ones, which is written after each function. What is found now
-    stands in place of what it has on the same function, backend and dtype; with `resume`, that is not looked at again.
-    Returns all that the file has then; without one, what was found.
-    """
-    backends = list(backends)
-    found = load(kept) if kept is not None else {}
-    for name in names:
-        for backend in backends:
-            for dtype in dtypes:
-                key = name, type(backend).__name__, dtype
-                if not offered(name, backend) or (resume and key in found):
-                    continue
-                found[key] = sweep(name, backend, limit, dtype)
-                if costs and dtype == "float64":
-                    found[key][0].cost = cost(name, backend)
-        if kept is not None:
-            save(kept, found)
-        progress(name)
-    return _in_order(found)
-
-
-# What is kept --------------------------------------------------------------------------------------------------------
-
-#: The findings on a function, a backend, a dtype.
-Kept = dict[tuple[str, str, str], list[Finding]]
-
-
-def load(kept: Path) -> Kept:
-    """What a file has; nothing where there is none."""
-    found: Kept = {}
-    if kept.exists():
-        for row in json.loads(kept.read_text(encoding="utf-8")):
-            finding = Finding(**row)
-            found.setdefault((finding.name, finding.backend, finding.dtype), []).append(finding)
+    """Every function on every backend that offers it; with what it costs, if that is asked for."""
+    found: list[Finding] = []
+    with steps(len(names), "special functions") as advance:
+        for name in names:
+            for backend in backends:
+                for dtype in dtypes if offered(name, backend) else ():
+                    findings = sweep(name, backend, limit, dtype)
+                    if costs and dtype == "float64":
+                        findings[0].cost = cost(name, backend)
+                    found += findings
+            advance(name)
     return found
-
-
-def save(kept: Path, found: Kept) -> None:
-    """Write the results; an interruption leaves the old file or the new one, never a part of it."""
-    text = json.dumps([dataclasses.asdict(finding) for finding in _in_order(found)], indent=1)
-    beside = kept.with_name(kept.name + ".new")
-    beside.write_text(text + "\n", encoding="utf-8")
-    os.replace(beside, kept)
-
-
-def _in_order(found: Kept) -> list[Finding]:
-    """By function, as `exact` has them; by backend; by dtype, the wide one first."""
-    places = {name: place for place, name in enumerate(FUNCTIONS)}
-    keys = [key for key in found if key[0] in places]
-    keys.sort(key=lambda key: (places[key[0]], key[1], list(PRECISIONS).index(key[2])))
-    return [finding for key in keys for finding in found[key]]
 
 
 #: How often the time of a call is taken, and of how many numbers.

@@ -51,13 +51,13 @@ def run(
     backend: AutoBackend,
     *,
     modes: Sequence[str] | None = None,
-    progress: Callable[[Use], None] = lambda use: None,
+    progress: Callable[[str], None] = lambda name: None,
 ) -> list[Trial]:
     """Check every use on a backend."""
     trials: list[Trial] = []
     name = type(backend).__name__
     for use in uses:
-        progress(use)
+        progress(use.name)
         for mode in modes_of(use, backend):
             if modes is not None and mode not in modes:
                 continue

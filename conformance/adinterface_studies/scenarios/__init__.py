@@ -18,7 +18,5 @@ TAGS = {
 }
 
 #: Worked examples. The laws that they are tried by are those of the judge's scenarios, and f is larger.
-EXAMPLES: tuple[Scenario, ...] = tuple(
-    each for module in (zoo, sparse, networks, precision) for each in module.SCENARIOS
-)
+EXAMPLES: tuple[Scenario, ...] = tuple(each for module in (zoo, sparse, networks, precision) for each in module.SCENARIOS)
 SCENARIOS: tuple[Scenario, ...] = unique((*OF_JUDGE, *EXAMPLES, *kinks.SCENARIOS))

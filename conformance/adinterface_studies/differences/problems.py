@@ -19,6 +19,10 @@ import numpy as np
 Model = Callable[[Sequence[Any], Any], list[Any]]
 
 
+#: Functions, each with its points, by name.
+Table = dict[str, tuple[Model, tuple[tuple[float, ...], ...]]]
+
+
 class Problem(NamedTuple):
     """A function at a point."""
 
@@ -27,31 +31,17 @@ class Problem(NamedTuple):
     x: tuple[float, ...]
 
 
+def of(f: Callable[..., list[Any]]) -> Model:
+    """The model of a function that takes the mathematics first, then each number by itself."""
+    return lambda x, m: f(m, *x)
+
+
+def problems_of(source: str, table: Table) -> list[Problem]:
+    """The problems of a table, the points of each function numbered."""
+    return [Problem(f"{source} {name} {n}", f, x) for name, (f, points) in table.items() for n, x in enumerate(points, 1)]
+
+
 # More, Garbow, Hillstrom ---------------------------------------------------------------------------------------------
-
-
-def rosenbrock(x: Sequence[Any], m: Any) -> list[Any]:
-    return [10 * (x[1] - x[0] ** 2), 1 - x[0]]
-
-
-def freudenstein_roth(x: Sequence[Any], m: Any) -> list[Any]:
-    return [-13 + x[0] + ((5 - x[1]) * x[1] - 2) * x[1], -29 + x[0] + ((x[1] + 1) * x[1] - 14) * x[1]]
-
-
-def powell_badly_scaled(x: Sequence[Any], m: Any) -> list[Any]:
-    return [1e4 * x[0] * x[1] - 1, m.exp(-x[0]) + m.exp(-x[1]) - 1.0001]
-
-
-def brown_badly_scaled(x: Sequence[Any], m: Any) -> list[Any]:
-    return [x[0] - 1e6, x[1] - 2e-6, x[0] * x[1] - 2]
-
-
-def beale(x: Sequence[Any], m: Any) -> list[Any]:
-    return [y - x[0] * (1 - x[1] ** k) for k, y in ((1, 1.5), (2, 2.25), (3, 2.625))]
-
-
-def jennrich_sampson(x: Sequence[Any], m: Any) -> list[Any]:
-    return [2 + 2 * i - (m.exp(i * x[0]) + m.exp(i * x[1])) for i in range(1, 11)]
 
 
 def helical_valley(x: Sequence[Any], m: Any) -> list[Any]:
@@ -60,18 +50,6 @@ def helical_valley(x: Sequence[Any], m: Any) -> list[Any]:
 
 
 _BARD = (0.14, 0.18, 0.22, 0.25, 0.29, 0.32, 0.35, 0.39, 0.37, 0.58, 0.73, 0.96, 1.34, 2.10, 4.39)
-
-
-def bard(x: Sequence[Any], m: Any) -> list[Any]:
-    return [y - (x[0] + u / ((16 - u) * x[1] + min(u, 16 - u) * x[2])) for u, y in enumerate(_BARD, 1)]
-
-
-def gaussian(x: Sequence[Any], m: Any) -> list[Any]:
-    return [x[0] * m.exp(-x[1] * ((8 - i) / 2.0 - x[2]) ** 2 / 2) for i in range(1, 16)]
-
-
-def meyer(x: Sequence[Any], m: Any) -> list[Any]:
-    return [x[0] * m.exp(x[1] / (45 + 5 * i + x[2])) for i in range(1, 17)]
 
 
 def box(x: Sequence[Any], m: Any) -> list[Any]:
@@ -102,10 +80,6 @@ def kowalik_osborne(x: Sequence[Any], m: Any) -> list[Any]:
 def brown_dennis(x: Sequence[Any], m: Any) -> list[Any]:
     ts = [i * m.one / 5 for i in range(1, 21)]
     return [(x[0] + t * x[1] - m.exp(t)) ** 2 + (x[2] + x[3] * m.sin(t) - m.cos(t)) ** 2 for t in ts]
-
-
-def osborne_1(x: Sequence[Any], m: Any) -> list[Any]:
-    return [x[0] + x[1] * m.exp(-10 * i * x[3]) + x[2] * m.exp(-10 * i * x[4]) for i in range(33)]
 
 
 def osborne_2(x: Sequence[Any], m: Any) -> list[Any]:
@@ -176,34 +150,43 @@ def chebyquad(x: Sequence[Any], m: Any) -> list[Any]:
 
 
 _OSBORNE_2 = (1.3, 0.65, 0.65, 0.7, 0.6, 3.0, 5.0, 7.0, 2.0, 4.5, 5.5)
-_MGH: tuple[tuple[Model, tuple[float, ...]], ...] = (
-    (rosenbrock, (-1.2, 1.0)),
-    (freudenstein_roth, (0.5, -2.0)),
-    (powell_badly_scaled, (0.0, 1.0)),
-    (brown_badly_scaled, (1.0, 1.0)),
-    (beale, (1.0, 1.0)),
-    (jennrich_sampson, (0.3, 0.4)),
-    (helical_valley, (-1.0, 0.0, 0.0)),
-    (bard, (1.0, 1.0, 1.0)),
-    (gaussian, (0.4, 1.0, 0.0)),
-    (meyer, (0.02, 4000.0, 250.0)),
-    (box, (0.0, 10.0, 20.0)),
-    (powell_singular, (3.0, -1.0, 0.0, 1.0)),
-    (wood, (-3.0, -1.0, -3.0, -1.0)),
-    (kowalik_osborne, (0.25, 0.39, 0.415, 0.39)),
-    (brown_dennis, (25.0, 5.0, -5.0, -1.0)),
-    (osborne_1, (0.5, 1.5, -1.0, 0.01, 0.02)),
-    (osborne_2, _OSBORNE_2),
-    (biggs_exp6, (1.0, 2.0, 1.0, 1.0, 1.0, 1.0)),
-    (watson, (0.0,) * 6),
-    (penalty_2, (0.5,) * 4),
-    (variably_dimensioned, tuple([1 - j / 6 for j in range(1, 7)])),
-    (trigonometric, (1 / 5,) * 5),
-    (brown_almost_linear, (0.5,) * 5),
-    (discrete_boundary_value, tuple([t * (t - 1) for t in (1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6)])),
-    (broyden_tridiagonal, (-1.0,) * 5),
-    (chebyquad, tuple([j / 6 for j in range(1, 6)])),
-)
+_MGH: dict[str, tuple[Model, tuple[float, ...]]] = {
+    "rosenbrock": (lambda x, m: [10 * (x[1] - x[0] ** 2), 1 - x[0]], (-1.2, 1.0)),
+    "freudenstein_roth": (
+        lambda x, m: [-13 + x[0] + ((5 - x[1]) * x[1] - 2) * x[1], -29 + x[0] + ((x[1] + 1) * x[1] - 14) * x[1]],
+        (0.5, -2.0),
+    ),
+    "powell_badly_scaled": (lambda x, m: [1e4 * x[0] * x[1] - 1, m.exp(-x[0]) + m.exp(-x[1]) - 1.0001], (0.0, 1.0)),
+    "brown_badly_scaled": (lambda x, m: [x[0] - 1e6, x[1] - 2e-6, x[0] * x[1] - 2], (1.0, 1.0)),
+    "beale": (lambda x, m: [y - x[0] * (1 - x[1] ** k) for k, y in ((1, 1.5), (2, 2.25), (3, 2.625))], (1.0, 1.0)),
+    "jennrich_sampson": (lambda x, m: [2 + 2 * i - (m.exp(i * x[0]) + m.exp(i * x[1])) for i in range(1, 11)], (0.3, 0.4)),
+    "helical_valley": (helical_valley, (-1.0, 0.0, 0.0)),
+    "bard": (
+        lambda x, m: [y - (x[0] + u / ((16 - u) * x[1] + min(u, 16 - u) * x[2])) for u, y in enumerate(_BARD, 1)],
+        (1.0, 1.0, 1.0),
+    ),
+    "gaussian": (lambda x, m: [x[0] * m.exp(-x[1] * ((8 - i) / 2.0 - x[2]) ** 2 / 2) for i in range(1, 16)], (0.4, 1.0, 0.0)),
+    "meyer": (lambda x, m: [x[0] * m.exp(x[1] / (45 + 5 * i + x[2])) for i in range(1, 17)], (0.02, 4000.0, 250.0)),
+    "box": (box, (0.0, 10.0, 20.0)),
+    "powell_singular": (powell_singular, (3.0, -1.0, 0.0, 1.0)),
+    "wood": (wood, (-3.0, -1.0, -3.0, -1.0)),
+    "kowalik_osborne": (kowalik_osborne, (0.25, 0.39, 0.415, 0.39)),
+    "brown_dennis": (brown_dennis, (25.0, 5.0, -5.0, -1.0)),
+    "osborne_1": (
+        lambda x, m: [x[0] + x[1] * m.exp(-10 * i * x[3]) + x[2] * m.exp(-10 * i * x[4]) for i in range(33)],
+        (0.5, 1.5, -1.0, 0.01, 0.02),
+    ),
+    "osborne_2": (osborne_2, _OSBORNE_2),
+    "biggs_exp6": (biggs_exp6, (1.0, 2.0, 1.0, 1.0, 1.0, 1.0)),
+    "watson": (watson, (0.0,) * 6),
+    "penalty_2": (penalty_2, (0.5,) * 4),
+    "variably_dimensioned": (variably_dimensioned, tuple([1 - j / 6 for j in range(1, 7)])),
+    "trigonometric": (trigonometric, (1 / 5,) * 5),
+    "brown_almost_linear": (brown_almost_linear, (0.5,) * 5),
+    "discrete_boundary_value": (discrete_boundary_value, tuple([t * (t - 1) for t in (1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6)])),
+    "broyden_tridiagonal": (broyden_tridiagonal, (-1.0,) * 5),
+    "chebyquad": (chebyquad, tuple([j / 6 for j in range(1, 6)])),
+}  # fmt: skip
 
 
 # NIST ----------------------------------------------------------------------------------------------------------------
@@ -368,18 +351,10 @@ def griewank(x: Sequence[Any], m: Any) -> list[Any]:
     return [sum(v**2 for v in x) / 4000 - product + 1]
 
 
-def rastrigin(x: Sequence[Any], m: Any) -> list[Any]:
-    return [10 * len(x) + sum(v**2 - 10 * m.cos(2 * m.pi * v) for v in x)]
-
-
 def levy_13(x: Sequence[Any], m: Any) -> list[Any]:
     a, b = x
     rest = (b - 1) ** 2 * (1 + m.sin(2 * m.pi * b) ** 2)
     return [(a - 1) ** 2 * (1 + m.sin(3 * m.pi * b) ** 2) + rest + m.sin(3 * m.pi * a) ** 2]
-
-
-def easom(x: Sequence[Any], m: Any) -> list[Any]:
-    return [-m.cos(x[0]) * m.cos(x[1]) * m.exp(-((x[0] - m.pi) ** 2) - (x[1] - m.pi) ** 2)]
 
 
 def goldstein_price(x: Sequence[Any], m: Any) -> list[Any]:
@@ -401,10 +376,6 @@ def mishra_11(x: Sequence[Any], m: Any) -> list[Any]:
     return [(sum(x) / len(x) - product ** (m.one / len(x))) ** 2]
 
 
-def vincent(x: Sequence[Any], m: Any) -> list[Any]:
-    return [-sum(m.sin(10 * m.log(v)) for v in x)]
-
-
 def salomon(x: Sequence[Any], m: Any) -> list[Any]:
     length = m.sqrt(sum(v**2 for v in x))
     return [1 - m.cos(2 * m.pi * length) + length / 10]
@@ -421,37 +392,36 @@ def colville(x: Sequence[Any], m: Any) -> list[Any]:
     return [found + 10.1 * ((b - 1) ** 2 + (d - 1) ** 2) + 19.8 * (b - 1) * (d - 1)]
 
 
-_SCIPY: tuple[tuple[Model, tuple[tuple[float, ...], ...]], ...] = (
-    (ackley, ((0.7, -1.3, 2.2), (12.5, -20.1, 3.3))),
-    (griewank, ((3.1, -7.7), (151.2, -402.5))),
-    (rastrigin, ((0.3, 0.81), (-4.4, 2.7))),
-    (levy_13, ((0.37, 1.91), (-6.3, 4.4))),
-    (easom, ((2.2, 3.9), (-1.4, 5.0))),
-    (goldstein_price, ((-0.6, 0.4), (1.7, -1.1))),
-    (branin, ((-3.7, 7.7), (9.1, 2.2))),
-    (mishra_11, ((1.5, 3.3), (8.8, 0.4))),
-    (vincent, ((0.31, 4.4), (9.7, 2.1))),
-    (salomon, ((0.9, 1.7), (-31.0, 44.0))),
-    (shubert, ((-7.1, 1.3), (4.6, -0.8))),
-    (colville, ((0.5, -1.5, 2.5, 3.5), (-8.8, 9.1, 0.2, -3.3))),
-)
+_SCIPY: Table = {
+    "ackley": (ackley, ((0.7, -1.3, 2.2), (12.5, -20.1, 3.3))),
+    "griewank": (griewank, ((3.1, -7.7), (151.2, -402.5))),
+    "rastrigin": (lambda x, m: [10 * len(x) + sum(v**2 - 10 * m.cos(2 * m.pi * v) for v in x)], ((0.3, 0.81), (-4.4, 2.7))),
+    "levy_13": (levy_13, ((0.37, 1.91), (-6.3, 4.4))),
+    "easom": (
+        lambda x, m: [-m.cos(x[0]) * m.cos(x[1]) * m.exp(-((x[0] - m.pi) ** 2) - (x[1] - m.pi) ** 2)],
+        ((2.2, 3.9), (-1.4, 5.0)),
+    ),
+    "goldstein_price": (goldstein_price, ((-0.6, 0.4), (1.7, -1.1))),
+    "branin": (branin, ((-3.7, 7.7), (9.1, 2.2))),
+    "mishra_11": (mishra_11, ((1.5, 3.3), (8.8, 0.4))),
+    "vincent": (lambda x, m: [-sum(m.sin(10 * m.log(v)) for v in x)], ((0.31, 4.4), (9.7, 2.1))),
+    "salomon": (salomon, ((0.9, 1.7), (-31.0, 44.0))),
+    "shubert": (shubert, ((-7.1, 1.3), (4.6, -0.8))),
+    "colville": (colville, ((0.5, -1.5, 2.5, 3.5), (-8.8, 9.1, 0.2, -3.3))),
+}  # fmt: skip
 
 
 def problems() -> list[Problem]:
     """All of them."""
     found: list[Problem] = []
-    for f, x in _MGH:
-        name = getattr(f, "__name__", "")
+    for name, (f, x) in _MGH.items():
         found.append(Problem(f"MGH {name}", f, x))
         if any(x):
             found.append(Problem(f"MGH {name} x 10", f, tuple([10 * v for v in x])))
     for title, model, predictors, points in _NIST:
         for n, point in enumerate(points):
             found.append(Problem(f"NIST {title} {('I', 'II', 'certified')[n]}", _sampled(model, predictors), point))
-    for f, points in _SCIPY:
-        for n, point in enumerate(points):
-            found.append(Problem(f"SciPy {getattr(f, '__name__', '')} {n + 1}", f, point))
-    return found
+    return [*found, *problems_of("SciPy", _SCIPY)]
 
 
 class Doubles:

@@ -6,8 +6,7 @@ process, and the fastest of the rounds counts, since the others tell what else t
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from adinterface import AutoBackend, Constant, Each, array_namespace, batched, gradient, prepare, tree
 
 from . import options as studies
+from .timing import fastest
 
 #: Inputs, hidden units and outputs of the network.
 SIZES = (8, 16, 4)
@@ -35,19 +35,6 @@ def problem(examples: int) -> tuple[dict[str, Any], Any, Any]:
     return model, rng.normal(size=(examples, inputs)), rng.normal(size=(examples, outputs))
 
 
-def fastest(calls: Sequence[Callable[[], Any]], rounds: int) -> list[float]:
-    """Seconds of each call, interleaved."""
-    best = [float("inf")] * len(calls)
-    for call in calls:
-        call()
-    for _ in range(rounds):
-        for n, call in enumerate(calls):
-            start = time.perf_counter()
-            call()
-            best[n] = min(best[n], time.perf_counter() - start)
-    return best
-
-
 def measure(backend: AutoBackend, examples: int, rounds: int) -> tuple[float, float, float]:
     """Seconds of the loop, of a batched call, and of a prepared batched call."""
     model, x, y = problem(examples)
@@ -61,8 +48,8 @@ def measure(backend: AutoBackend, examples: int, rounds: int) -> tuple[float, fl
 
     for name, stack in fast(*args)[0].items():
         np.testing.assert_allclose(stack, loop()[name], rtol=1e-5, atol=1e-7)
-    loop_time, once, prepared = fastest([loop, lambda: batched(gradient, loss, backend, *args), lambda: fast(*args)], rounds)
-    return loop_time, once, prepared
+    found = fastest([loop, lambda: batched(gradient, loss, backend, *args), lambda: fast(*args)], rounds=rounds)
+    return found[0], found[1], found[2]
 
 
 def main(argv: Sequence[str]) -> int:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import math
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.stats
 
 from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, gradient, numpy_function, prepare
+
+from .timing import fastest
 
 
 def loop(a: float, b: float, c: float, d: float) -> float:
@@ -57,31 +59,21 @@ ENGINES: dict[str, tuple[AutoBackend, bool]] = {
 }
 
 
-def seconds(f: Callable[..., Any], args: tuple[Any, ...], rounds: int) -> float:
-    """The fastest of some calls, after one."""
-    f(*args)
-    took = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        f(*args)
-        took.append(time.perf_counter() - start)
-    return min(took)
-
-
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m adinterface_studies deep-costs", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="the fastest of so many calls counts")
     options = parser.parse_args(argv)
     print(f"| program | f | {' | '.join(ENGINES)} |", "| --- " * (len(ENGINES) + 2) + "|", sep="\n")
     for name, (f, args) in PROGRAMS.items():
-        plain, cells = seconds(f, args, options.rounds), []
+        (plain,), cells = fastest([partial(f, *args)], rounds=options.rounds), []
         for backend, prepared in ENGINES.values():
             if isinstance(backend, AutoFiniteDifferences) and sum(map(np.size, args)) > 1000:
                 cells.append("at least 100,000")
                 continue
             deep = numpy_function(f, deep=True)
             fast = prepare(gradient, deep, backend, *args) if prepared else None
-            call = fast or (lambda *args, deep=deep, backend=backend: gradient(deep, backend, *args))
-            cells.append(f"{float(f'{seconds(call, args, options.rounds) / plain:.2g}'):,g}")
+            call = fast or partial(gradient, deep, backend)
+            (time,) = fastest([partial(call, *args)], rounds=options.rounds)
+            cells.append(f"{float(f'{time / plain:.2g}'):,g}")
         print(f"| {name} | {1e3 * plain:.2g} ms | {' | '.join(cells)} |")
     return 0

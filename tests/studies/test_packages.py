@@ -25,7 +25,7 @@ def test_there_are_two_hundred():
 CHOSEN = (
     "scipy.stats.Uniform pdf", "scipy.stats.lognorm.isf", "scipy.stats.ttest_ind welch", "scipy.special.lambertw",
     "scipy.linalg.expm_frechet", "scipy.spatial.distance.euclidean weighted", "scipy.integrate.quad_vec",
-    "scipy.signal.sosfiltfilt", "scipy.interpolate.pade", "scipy.ndimage.prewitt", "scipy.fft.fft padded",
+    "scipy.signal.lp2hp", "scipy.interpolate.pade", "scipy.ndimage.prewitt", "scipy.fft.fft padded",
 )  # fmt: skip
 
 

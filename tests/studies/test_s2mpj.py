@@ -81,7 +81,7 @@ def collection(tmp_path, monkeypatch):
     (tmp_path / "probinfo_python.csv").write_text("problem_name,dim\nRIGHT,2\nOFF,2\nLARGE,200\nREFUSED,2\n")
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield folder
-    s2mpj._cases.cache_clear()
+    s2mpj._loaded.cache_clear()
     for name in ("s2mpjlib", "RIGHT", "OFF", "REFUSED"):
         sys.modules.pop(name, None)
 
@@ -101,12 +101,12 @@ def test_a_case_that_is_late_is_counted_apart(collection, capsys):
     by_hand = "    def fgx(self, x):\n        return 0.0, np.array([[2 * x[0]], [1.0]])\n\n    def square"
     for name, text in ("STUCK", late), ("LATE", late.replace("    def square", by_hand)):
         (collection / "python_problems" / f"{name}.py").write_text(text.replace("RIGHT", name))
-    options = ["--collection", str(collection), "--backend", "AutoAutograd", "--seconds", "10"]
+    options = ["--collection", str(collection), "--backend", "AutoAutograd", "--seconds", "20"]
     assert main(["s2mpj", *options, "RIGHT", "LATE", "STUCK", "OFF"]) == 0
     seen = capsys.readouterr().out
-    assert "LATE objective  AutoAutograd()  late: it took more than 10 s" in seen
-    assert "STUCK  AutoAutograd()  late: it took more than 10 s" in seen
-    assert "3 right, 2 late, 1 of the collection; 100.0 % of the 3 judged in time are right" in seen
+    assert "LATE objective  AutoAutograd()  late: took longer than 20 s, and was ended" in seen
+    assert "STUCK objective  AutoAutograd()  late: took longer than 20 s, and was ended" in seen
+    assert "4 right, 2 late, 1 of the collection; 100.0 % of the 4 judged in time are right" in seen
 
 
 def test_a_wrong_derivative_is_told(collection, monkeypatch, capsys):

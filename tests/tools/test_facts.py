@@ -12,8 +12,8 @@ from adinterface_conformance.fuzz.trial import Call, Trial
 from adinterface_conformance.laws import MODELS
 from adinterface_conformance.page import page
 from adinterface_conformance.runner import Run
-from adinterface_studies.examples import arguments_for, example_of
 from backends_table import BACKENDS, assert_tree, each_backend
+from example_calls import arguments_for, example_of
 
 import adinterface
 from adinterface import (
@@ -278,7 +278,7 @@ def test_examples_refuse_directions_that_they_do_not_know(monkeypatch):
         arguments_for(ToyProduct, X, V)
     assert str(caught.value) == (
         "hvp_and_gradient: no example call has its directions as 'a dict'. Add them to `arguments_for` in "
-        "conformance/adinterface_studies/examples.py."
+        "tests/example_calls.py."
     )
 
 

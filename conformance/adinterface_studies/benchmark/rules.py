@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -11,6 +10,8 @@ import numpy as np
 from adinterface import AutoBackend, array_namespace, gradient, prepare, rule
 from adinterface.core.contract import registry
 from adinterface.rules import differentiate_with
+
+from ..timing import fastest
 
 #: How many rules follow one another in a call.
 RULES = 10
@@ -47,24 +48,6 @@ def energy(x: Any) -> Any:
     return xp.sum(xp.sin(x) * xp.exp(-x * x))
 
 
-def fastest(calls: Sequence[Callable[[], Any]], rounds: int = _ROUNDS) -> list[float]:
-    """Seconds of each call."""
-    counts: list[int] = []
-    for call in calls:
-        call()
-        start = time.perf_counter()
-        call()
-        counts.append(max(1, int(_ROUND / (time.perf_counter() - start))))
-    best = [float("inf")] * len(calls)
-    for _ in range(rounds):
-        for n, (call, count) in enumerate(zip(calls, counts)):
-            start = time.perf_counter()
-            for _ in range(count):
-                call()
-            best[n] = min(best[n], (time.perf_counter() - start) / count)
-    return best
-
-
 def report(backends: Sequence[AutoBackend], rounds: int = _ROUNDS) -> Iterator[str]:
     """A table, line by line: each engine with rules, then each pair of engines."""
     engines = [auto for auto in backends if registry.find(auto).library is not None]
@@ -73,7 +56,7 @@ def report(backends: Sequence[AutoBackend], rounds: int = _ROUNDS) -> Iterator[s
     yield "| --- | --- | --- | --- |"
     for auto in engines:
         fast = [prepare(gradient, _chain(f), auto, x) for f in (plain, sine)]
-        without, with_rules = fastest([lambda fast=fast[n]: fast(x) for n in range(2)], rounds)  # type: ignore[misc]
+        without, with_rules = fastest([lambda fast=fast[n]: fast(x) for n in range(2)], rounds=rounds, batch=_ROUND)  # type: ignore[misc]
         each = (with_rules - without) / RULES
         yield f"| `{type(auto).__name__}` | {without * 1e6:.0f} us | {with_rules * 1e6:.0f} us | {each * 1e6:.1f} us |"
     yield ""
@@ -88,6 +71,6 @@ def report(backends: Sequence[AutoBackend], rounds: int = _ROUNDS) -> Iterator[s
                 crossed = differentiate_with(energy, inner, prepared=True)
                 kinds: list[tuple[Any, AutoBackend]] = [(energy, outer), (energy, inner), (crossed, outer)]
                 calls = [prepare(gradient, f, auto, y) for f, auto in kinds]
-                times = fastest([lambda call=call, y=y: call(y) for call in calls], max(5, rounds // 10))  # type: ignore[misc]
+                times = fastest([lambda call=call, y=y: call(y) for call in calls], rounds=max(5, rounds // 10), batch=_ROUND)  # type: ignore[misc]
                 cells = " | ".join(f"{seconds * 1e6:,.0f} us" for seconds in times)
                 yield f"| `{type(inner).__name__}` inside `{type(outer).__name__}` | {size:,} | {cells} |"

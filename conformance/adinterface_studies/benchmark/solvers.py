@@ -154,6 +154,7 @@ def solve(problem: Classic, auto: AutoBackend | None, repeats: int = 3) -> Solve
         calls += 1
         return problem.f(*args)
 
+    run: Callable[[], Any]
     begun = time.perf_counter()
     if auto is None:  # what a user writes without us: the vector taken apart in f, no derivative given
         start, unpack = _vector(problem), problem.unpack

@@ -23,6 +23,7 @@ from adinterface.sparse.colouring import by_symmetry, choose, symmetric
 from adinterface.sparse.detect_trace import traced_pattern
 
 from ..sparse_problems import PROBLEMS, SparseProblem
+from ..timing import fastest
 
 HEAD = (
     f"{'problem':21} {'n':>9} {'engine':10} {'detect':>8} {'colour':>8} {'passes':>6} {'first':>7} {'prepared':>9} "
@@ -63,20 +64,6 @@ class SparseTiming:
 Clock = Callable[[], float]
 
 
-def fastest(calls: Sequence[Callable[[], Any]], seconds: float, clock: Clock = time.perf_counter) -> list[float]:
-    """The fastest run of each, run in turns."""
-    found = [float("inf")] * len(calls)
-    end = time.perf_counter() + seconds
-    rounds = 0
-    while rounds < 3 or time.perf_counter() < end:
-        for n, call in enumerate(calls):
-            start = clock()
-            call()
-            found[n] = min(found[n], clock() - start)
-        rounds += 1
-    return found
-
-
 def once(call: Callable[[], Any], clock: Clock = time.perf_counter) -> tuple[float, Any]:
     start = clock()
     result = call()
@@ -102,7 +89,7 @@ def measure(
         return by_symmetry(symmetric(pattern)) if problem.scalar else choose(pattern, pushes=True, pulls=True)
 
     pattern = detect()
-    times: dict[str, Any] = dict(zip(("detect", "colour"), fastest([detect, colour], seconds / 2, clock)))
+    times: dict[str, Any] = dict(zip(("detect", "colour"), fastest([detect, colour], seconds=seconds / 2, clock=clock)))
 
     def make() -> Any:
         fast = prepare(operator, problem.f, AutoSparse(auto), x)
@@ -122,13 +109,12 @@ def measure(
             times["peer_colour"], colouring = once(lambda: peer.coloured(found, problem.scalar), clock)
             calls.append(peer.prepared(problem.f, x, colouring, problem.scalar))
             calls[-1]()
-    best = fastest(calls, seconds, clock)
+    best = fastest(calls, seconds=seconds, clock=clock)
     times |= dict(zip(("prepared", "native", "peer_prepared"), best))
     known = sparsity(operator, problem.f, AutoSparse(auto, pattern=pattern), x)
     if known.shape[0] * known.shape[1] <= DENSE:
         plain = prepare(operator, problem.f, auto, x)
-        plain(x)
-        times["dense"] = fastest([lambda: plain(x)], 0.0, clock)[0]
+        times["dense"] = fastest([lambda: plain(x)], clock=clock)[0]
     assert known.colouring is not None
     name, passes = type(auto).__name__, known.colouring.passes
     return SparseTiming(problem.name, x.size, name, passes=passes, **times)

@@ -293,13 +293,6 @@ def _scaled_tail(x: Number) -> Number:
     return mp.exp(x * x) * mp.erfc(x)
 
 
-def _bisected(increasing: Function, low: Number, high: Number, wanted: Number) -> Number:
-    for _ in range(40 + int(DIGITS * 3.4)):
-        middle = (low + high) / 2
-        low, high = (middle, high) if increasing(middle) < wanted else (low, middle)
-    return (low + high) / 2
-
-
 def _newton(f: Function, slope: Function, x: Number, wanted: Number) -> Number:
     for _ in range(200):
         step = (f(x) - wanted) / slope(x)
@@ -736,10 +729,6 @@ def _exponential_integral_slope(n: Number, x: Number) -> Number:
 def _e1(x: Number) -> Number:
     _inside(x > 0)
     return mp.e1(x)
-
-
-def _log_expit(x: Number) -> Number:
-    return -mp.log1p(mp.exp(-x)) if x > 0 else x - mp.log1p(mp.exp(x))
 
 
 enter("special.expit", "line", lambda x: 1 / (1 + mp.exp(-x)), lambda x: 1 / (2 * mp.cosh(x / 2)) ** 2)

@@ -7,6 +7,7 @@ import importlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class Example:
     def scalar(self) -> Callable[..., Any]:
         """One number of all that the function gives. Raises ImportError or AttributeError where there is no such function."""
         found, use, keywords = found_at(self.name.partition(" ")[0]), self.use, dict(self.keywords)
-        call = (lambda *args: found(*args, **keywords)) if use is None else (lambda *args: use(found, *args, **keywords))
+        call: Callable[..., Any] = partial(found if use is None else partial(use, found), **keywords)
         return lambda *args: total(call(*args))
 
     def differentiated(self) -> tuple[Any, ...]:

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from adinterface_studies.examples import example_of
 from backends_table import each_backend
+from example_calls import example_of
 
 from adinterface import (
     AutoAutograd,

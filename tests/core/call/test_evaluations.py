@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from adinterface_studies.examples import example_of
+from example_calls import example_of
 
 from adinterface import (
     AutoAutograd,

@@ -26,9 +26,9 @@ import scipy.sparse
 import scipy.spatial
 import scipy.special
 import torch
-from adinterface_studies.examples import examples
 from autograd.tracer import new_box
 from backends_table import BACKENDS, ENGINES, assert_tree, each_backend, each_engine
+from example_calls import examples
 
 from adinterface import (
     AdinterfaceError,

@@ -6,8 +6,8 @@ import weakref
 import numpy as np
 import pytest
 import torch
-from adinterface_studies.examples import arguments_for
 from backends_table import BACKENDS, assert_numbers, assert_tree, each_backend
+from example_calls import arguments_for
 
 from adinterface import (
     AutoAutograd,

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from adinterface_studies.examples import example_of, examples
 from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
+from example_calls import example_of, examples
 
 from adinterface import (
     AutoAutograd,

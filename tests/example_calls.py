@@ -1,4 +1,4 @@
-"""An example call of each operator, made of what its operation says. The kit and the tests take their examples here.
+"""An example call of each operator, made of what its operation says. The tests take their examples here.
 
 A new operator needs no line here unless it is called in a way that no operator is called in yet.
 """
@@ -61,5 +61,5 @@ def arguments_for(operation: type[Operation], x: Any, v: Any, *constants: Any) -
         return (x, *constants), (v, *[None] * len(constants))
     raise TypeError(
         f"{operation.name}: no example call has its directions as {operation.directions!r}. Add them to `arguments_for` in "
-        f"conformance/adinterface_studies/examples.py."
+        f"tests/example_calls.py."
     )

@@ -2,3 +2,34 @@
 
 They may import `adinterface` and the judge, `adinterface_conformance`; nothing imports them but tests.
 """
+
+#: The studies by name: the module whose `main(argv)` runs each, and its purpose: what fails, or who asks, without it.
+STUDIES = {
+    "conformance": ("conformance", "the table of the judge over the scenarios of this project too: docs/tables"),
+    "benchmark": (
+        "benchmark.command",
+        "time and memory beside hand-written code, or another revision: docs/performance",
+    ),
+    "functions": ("functions.command", "each function of the Array API, NumPy, SciPy on every engine: docs/numpy, docs/scipy"),
+    "special": ("functions.special_sources", "what each engine has of scipy.special: docs/scipy"),
+    "overhead": ("functions.overhead", "what `numpy_function` adds to an operation: docs/numpy"),
+    "deep-costs": ("deep_costs", "the time of gradients of copied code, over that of the plain function: docs/numpy"),
+    "packages": ("packages.command", "200 functions of packages, and a user's own, under `deep=True`: docs/packages"),
+    "foreign": ("foreign", "functions of packages that nobody chose to fit, beside their own derivatives"),
+    "s2mpj": ("s2mpj", "the CUTEst problems of the S2MPJ collection, unmodified, on every engine: docs/conformance"),
+    "compositions": (
+        "compositions",
+        "the judge's random compositions, with blocks of our engines: docs/conformance",
+    ),
+    "batched": ("batches", "`batched` beside loops: docs/batched"),
+    "differences": ("differences.command", "accuracy, evaluations and overhead of finite differences: docs/differences"),
+    "distributed": ("distributed.command", "gradients over several processes, on a cluster too: docs/devices"),
+    "pymanopt": ("integrations.pymanopt", "pymanopt's own tests, through our integration: docs/integrations"),
+    "openmdao": ("integrations.openmdao", "the NumPy `compute` methods of OpenMDAO and Dymos, unchanged: docs/integrations"),
+    "ipopt": ("ipopt", "a constrained problem under pounce, beside callbacks by hand: docs/integrations"),
+    "judge": ("judge.command", "right derivatives that `check_gradient` fails, planted faults that it misses: docs/comparing"),
+    "tables": ("tables", "write the generated tables of the documentation into docs/tables"),
+    "signatures": ("signatures", "write the overloads of the operators, adinterface/_signatures.pyi"),
+    "architecture": ("architecture", "draw the folders of the package and what each imports: docs/architecture"),
+    "words": ("words", "count the words of the documentation"),
+}

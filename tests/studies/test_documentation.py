@@ -1,7 +1,10 @@
-"""The commands that write the tables of the documentation and count its words."""
+"""The commands that write the tables of the documentation and count its words, and that each study is asked for somewhere."""
+
+import re
+from pathlib import Path
 
 import pytest
-from adinterface_studies import tables, words
+from adinterface_studies import STUDIES, tables, words
 from adinterface_studies.__main__ import main as studies
 from adinterface_studies.tables import Table
 
@@ -28,3 +31,14 @@ def test_words_leave_out_code_and_tables(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(words, "DOCS", tmp_path)
     assert studies(["words"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "1 pages, 6 words"
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_what_a_study_names_as_its_reader_has_its_command(study):
+    """A page; the changelog for `foreign`; for what writes or counts files, the map or the file itself."""
+    root = Path(__file__).parents[2]
+    pages = [root / f"{name}.md" for name in re.findall(r"docs/\w+", STUDIES[study][1])]
+    pages += [*(root / "docs" / "tables").glob("*.md"), root / "CHANGELOG.md", root / "docs" / "architecture.md"]
+    pages += [root / "adinterface" / "core" / "operators" / "typed.py", Path(words.__file__)]
+    texts = [page.read_text(encoding="utf-8") for page in pages if page.is_file()]
+    assert any(f"python -m adinterface_studies {study}" in text for text in texts)

@@ -19,6 +19,8 @@ from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
 
 ENGINES = {"jax": AutoJax(), "torch": AutoTorch(), "autograd": AutoAutograd()}
 BACKENDS = ENGINES | {"finite": AutoFiniteDifferences()}
+#: The families of scenarios with closed formulas: numbers, arrays of every pair of ranks, Constants, empty and complex arrays.
+FORMULAS = ("numbers", "arrays", "constants", "empty", "complex")
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS.keys())
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES.keys())

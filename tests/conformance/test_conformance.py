@@ -1,4 +1,4 @@
-"""The conformance table: every scenario times every law that applies to it.
+"""The conformance table: every scenario times every law that applies to it, and those with closed formulas in each mode.
 
 JAX, whose first calls compile, has a file of its own, so that the two run side by side.
 """
@@ -9,11 +9,16 @@ from adinterface_conformance.checks import CHECKS, checks_for
 from adinterface_conformance.outcome import known_failures
 from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
 from adinterface_studies.scenarios import EXAMPLES, SCENARIOS
-from backends_table import BACKENDS
+from backends_table import BACKENDS, FORMULAS
 
+from adinterface import AutoAutograd, AutoTorch
 from adinterface.namespaces.uses import USES
 
 test_conformance = conformance_tests(BACKENDS["torch"], BACKENDS["autograd"], scenarios=SCENARIOS)
+test_modes = conformance_tests(
+    *[auto(mode=mode) for auto in (AutoTorch, AutoAutograd) for mode in ("forward", "reverse")],
+    scenarios=[each for each in SCENARIOS if each.family in FORMULAS],
+)
 test_differences = conformance_tests(BACKENDS["finite"], scenarios=[each for each in SCENARIOS if each not in EXAMPLES])
 # The steps of differences do not depend on what f is made of, and torch and autograd run these with every change.
 test_differences_of_examples = pytest.mark.sweep(conformance_tests(BACKENDS["finite"], scenarios=EXAMPLES))

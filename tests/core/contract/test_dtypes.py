@@ -460,6 +460,46 @@ def test_forward_mode_of_torch_keeps_the_dtype_of_a_number():
         torch.testing.assert_close(result, wanted)
 
 
+# One complex convention ------------------------------------------------------------------------------------------------
+
+
+def conjugates(z):
+    xp = array_namespace(z)
+    return (1 + 2j) * z + (3 - 1j) * xp.conj(z) * z[0]
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [*BACKENDS.values(), *[type(each)(mode=mode) for each in ENGINES.values() for mode in ("forward", "reverse")]],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+@pytest.mark.parametrize("shape", ["square", "wide", "tall", "beside real"])
+def test_the_jacobian_of_any_complex_function_is_the_derivative_by_the_real_part(shape, backend):
+    """By rows and by columns alike: for a function that is not holomorphic the two went apart."""
+
+    def f(z):
+        xp, y = array_namespace(z), conjugates(z)
+        if shape == "beside real":
+            return {"y": y, "size": xp.real(z) ** 2}
+        return y if shape == "square" else y[:1] if shape == "wide" else xp.concat([y, y * y])
+
+    z = np.array([0.7 + 0.4j, 1.1 - 0.6j, 0.5 + 1.2j])
+    unit = np.eye(3)
+    slope = (1 + 2j) * unit + (3 - 1j) * (z[0] * unit + np.outer(np.conj(z), unit[0]))
+    expected = slope[:1] if shape == "wide" else slope
+    if shape == "tall":
+        expected = np.concatenate([slope, 2 * conjugates(z)[:, None] * slope])
+    both = jacobian(f, backend, z), prepare(jacobian, f, backend, z)(z)
+    for found in both:
+        if shape == "beside real":
+            assert_tree(found["size"], (np.diag(2 * np.real(z)).astype(complex),), rtol_of(backend))
+            found = found["y"]
+        assert_tree(found, (expected,), rtol_of(backend))
+    pushed = pushforward(f, backend, (z,), (np.array([0, 1, 0], complex),)).tangent
+    assert_tree(pushed["y"] if shape == "beside real" else pushed, expected[:, 1], rtol_of(backend))
+
+
 # Leaves of several dtypes in one call ----------------------------------------------------------------------------------
 
 FORWARD = {"jax": AutoJax(mode="forward"), "torch": AutoTorch(mode="forward"), "autograd": AutoAutograd(mode="forward")}

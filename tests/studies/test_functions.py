@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from adinterface_studies.functions import table
 from adinterface_studies.functions.checks import Wrong, judge, modes_of, reference
-from adinterface_studies.functions.numpy_code import SMOOTH, SPECIAL, VALUES, expressions, is_there, name_of
 from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
+from adinterface_studies.functions.numpy_code import is_there, name_of
 from backends_table import BACKENDS
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, array_namespace
@@ -166,18 +166,6 @@ def test_the_table_of_numpy_has_what_people_use():
         np.vander np.linspace np.meshgrid np.histogram special.erf special.gammaln special.xlogy special.ndtr
     """.split()  # noqa: SIM905
     assert set(listed) - names == {"np.histogram"}  # which is refused: see test_numpy_errors.py
-
-
-@pytest.mark.parametrize("theme", ["sums", "indexing", "linear_algebra", "polynomials", "searching", "special"])
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoFiniteDifferences()], ids=["torch", "autograd", "finite"])
-def test_numpy_functions_by_the_table(theme, backend):
-    """Every Jacobian of some themes; tests/numpy_code/test_numpy_code.py has all themes, along one direction."""
-    sources = expressions((SMOOTH | VALUES | SPECIAL)[theme])
-    uses = [use for use in NUMPY_CODE if use.source in sources]
-    modes = ("value", "reverse") if isinstance(backend, AutoFiniteDifferences) else ("value", "forward")
-    outcomes = table.run(uses, backend, modes=modes)
-    assert [str(outcome) for outcome in outcomes if not outcome.good] == []
-    assert len(outcomes) >= len(sources)
 
 
 def test_names_of_expressions():

@@ -75,64 +75,19 @@ def symmetric(x):
 
 # Element by element.
 for name in [
-    "abs",
-    "fabs",
-    "negative",
-    "reciprocal",
-    "exp",
-    "exp2",
-    "expm1",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "sqrt",
-    "sin",
-    "cos",
-    "tan",
-    "arcsin",
-    "arccos",
-    "arctan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "arcsinh",
-    "arctanh",
-    "rad2deg",
-    "degrees",
-    "deg2rad",
-    "radians",
-    "square",
-    "sinc",
-    "real",
-    "imag",
-    "conj",
-    "angle",
-    "real_if_close",
-    "nan_to_num",
-]:
+    "abs", "fabs", "negative", "reciprocal", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos",
+    "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arctanh", "rad2deg", "degrees", "deg2rad",
+    "radians", "square", "sinc", "real", "imag", "conj", "angle", "real_if_close", "nan_to_num",
+]:  # fmt: skip
     case(name, getattr(anp, name), draw(3))
     case(f"{name}, 0-d", getattr(anp, name), draw())
     if name not in ("fabs", "rad2deg", "degrees", "deg2rad", "radians", "nan_to_num"):
         case(f"{name}, complex", getattr(anp, name), complex_(2, 2))
 case("arccosh", anp.arccosh, draw(3) + 1)
 for name in [
-    "add",
-    "subtract",
-    "multiply",
-    "divide",
-    "maximum",
-    "minimum",
-    "fmax",
-    "fmin",
-    "logaddexp",
-    "logaddexp2",
-    "mod",
-    "remainder",
-    "power",
-    "arctan2",
-    "hypot",
-]:
+    "add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "logaddexp", "logaddexp2", "mod",
+    "remainder", "power", "arctan2", "hypot",
+]:  # fmt: skip
     f = getattr(anp, name)
     for left, right in (((3,), (3,)), ((2, 1), (3,)), ((), (3,)), ((2, 3), ())):
         x, y = draw(*left), twin(*right)
@@ -150,23 +105,9 @@ case("where", lambda x, y: anp.where(MASK, x, y), draw(3), twin(3))
 case("a write into a copy", numpy_function(written_into), draw(3))
 case("where, complex", lambda x, y: anp.where(MASK, x, y), complex_(3), draw(3))
 for name in [
-    "gamma",
-    "gammaln",
-    "erf",
-    "erfc",
-    "psi",
-    "i0",
-    "i1",
-    "j0",
-    "j1",
-    "y0",
-    "y1",
-    "rgamma",
-    "expit",
-    "logit",
-    "erfinv",
+    "gamma", "gammaln", "erf", "erfc", "psi", "i0", "i1", "j0", "j1", "y0", "y1", "rgamma", "expit", "logit", "erfinv",
     "erfcinv",
-]:
+]:  # fmt: skip
     case(f"special.{name}", getattr(special, name), draw(3))
 for name in ["beta", "betaln"]:
     case(f"special.{name}", getattr(special, name), draw(3), twin(2, 1))

@@ -69,15 +69,6 @@ ARGUMENTS = [
 ]
 
 
-@each_engine
-@each_operator
-@pytest.mark.parametrize(("args", "reals", "complexes"), ARGUMENTS)
-def test_reverse_mode_calls_f_exactly_once(args, reals, complexes, operator, backend):
-    f = Counted(cubes)
-    operator(f, backend, *args)
-    assert f.calls == 1
-
-
 @each_operator
 @pytest.mark.parametrize(("args", "reals", "complexes"), ARGUMENTS)
 def test_differences_call_f_once_and_two_or_four_times_for_each_number(args, reals, complexes, operator):
@@ -163,15 +154,6 @@ def test_state_is_restored_when_f_raises(failing, operator, backend):
         operator(failing(backend), backend, x)
     assert global_state(random=True) == before
     assert_tree(gradient(cubes, backend, x), (2 * x + 3 * x**2,), rtol_of(backend))
-
-
-@each_backend
-@each_operator
-def test_state_is_the_same_after_a_call(operator, backend):
-    x = np.linspace(0.5, 1.5, 3)
-    before = global_state(random=True)
-    operator(cubes, backend, x, 2.0, x.astype("complex128"))
-    assert global_state(random=True) == before
 
 
 @each_backend

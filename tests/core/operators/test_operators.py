@@ -31,8 +31,6 @@ from adinterface import (
     pullback,
     pushforward,
     second_derivative,
-    value_and_derivative,
-    value_and_gradient,
     value_and_jacobian,
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
@@ -65,44 +63,6 @@ def exponentials(x):
 
 
 # Names ---------------------------------------------------------------------------------------------------------------
-
-COMPANIONS = {
-    "value_and_gradient": (value_and_gradient, (cubes, (X,)), {"gradient": lambda b: gradient(cubes, b, X)}),
-    "value_and_jacobian": (value_and_jacobian, (sines, (X,)), {"jacobian": lambda b: jacobian(sines, b, X)}),
-    "value_and_derivative": (value_and_derivative, (sines, (0.7,)), {"derivative": lambda b: derivative(sines, b, 0.7)}),
-    "value_derivative_and_second_derivative": (
-        value_derivative_and_second_derivative,
-        (sines, (0.7,)),
-        {
-            "derivative": lambda b: derivative(sines, b, 0.7),
-            "second_derivative": lambda b: second_derivative(sines, b, 0.7),
-        },
-    ),
-    "value_gradient_and_hessian": (
-        value_gradient_and_hessian,
-        (cubes, (X,)),
-        {"gradient": lambda b: gradient(cubes, b, X)[0], "hessian": lambda b: hessian(cubes, b, X)},
-    ),
-    "gradient_and_hvp": (
-        gradient_and_hvp,
-        (cubes, (X, 2 * X)),
-        {"gradient": lambda b: gradient(cubes, b, X)[0], "hvp": lambda b: hvp(cubes, b, X, 2 * X)},
-    ),
-}
-
-
-@each_backend
-@pytest.mark.parametrize("name", COMPANIONS)
-def test_companions_are_named_tuples_that_agree_with_the_plain_operators(name, backend):
-    operator, (f, args), parts = COMPANIONS[name]
-    result = operator(f, backend, *args)
-    value = {} if name == "gradient_and_hvp" else {"value": np.asarray(f(args[0]))[()]}
-    assert result._fields == (*value, *parts)
-    assert type(result).__name__ == "".join(word.capitalize() for word in name.split("_"))
-    for field, plain in parts.items():
-        assert_tree(getattr(result, field), plain(backend), second(backend))
-    if value:
-        np.testing.assert_allclose(result.value, value["value"], rtol=1e-13)
 
 
 @each_backend
@@ -290,18 +250,6 @@ def test_cotangents_and_tangents_may_be_of_another_library(backend):
     assert_tree(pullback(sines, backend, x).back(np.ones(3)), (torch.cos(x),), first(backend))
     assert_tree(pushforward(sines, backend, (X,), (torch.ones(3, dtype=torch.float64),)).tangent, np.cos(X), first(backend))
     assert_tree(linearize(sines, backend, X).push([1.0, None, 1]), np.cos(X) * [1, 0, 1], first(backend))
-
-
-@each_backend
-def test_results_overlap_neither_each_other_nor_what_was_given(backend):
-    c = np.ones(3)
-    value, back = pullback(lambda x, y: x + y, backend, X, 2 * X)
-    a, b = back(c)
-    results = [value, a, b, *back(c), pushforward(lambda x: x, backend, (X,), (c,)).tangent]
-    arrays = [X, c, *results]
-    for n, one in enumerate(arrays):
-        assert one.flags.writeable
-        assert not any(np.shares_memory(one, other) for other in arrays[n + 1 :])
 
 
 # Snapshots -----------------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ coverage: $(VENV)/.test-ready ## the tests once more, with the lines they miss
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term
 
 benchmark: $(VENV)/.test-ready ## time and peak memory beside hand-written engine code, a few minutes
-	@$(BIN)/python -m adinterface_studies benchmark --memory --json benchmark.json
+	@$(BIN)/python -m adinterface_studies benchmark --memory --json benchmark.json --plot benchmark.png
 
 versions: ## the core tests and the conformance table at the lowest declared and the newest versions, half an hour or more
 	@$(PYTHON) tests/versions.py $(VERSIONS)
@@ -68,7 +68,7 @@ openmdao: $(VENV)-integrations/.ready ## the compute methods of OpenMDAO and Dym
 	@$(VENV)-integrations/bin/python -m adinterface_studies openmdao
 
 clean: ## remove the environment and whatever was built
-	rm -rf $(VENV) $(VENV)-integrations $(VENV)-engines .cache build dist docs/_build demo_output benchmark.json .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-integrations $(VENV)-engines .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.torch-ready: $(CONSTRAINTS)

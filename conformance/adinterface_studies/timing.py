@@ -1,4 +1,4 @@
-"""How long calls take beside one another."""
+"""How long calls take that run in turns."""
 
 from __future__ import annotations
 

@@ -38,10 +38,11 @@ def leaves_of(tree):
     return [] if tree is None else [np.asarray(tree)]
 
 
-def test_cells_become_rows(tmp_path):
-    file = tmp_path / "benchmark.json"
+def test_cells_become_rows_and_a_picture(tmp_path):
+    file, picture = tmp_path / "benchmark.json", tmp_path / "benchmark.png"
     some = ["--operator", "hessian", "--backend", "AutoTorch", "--backend", "AutoAutograd"]
-    assert studies([*SHORT, *some, "--json", str(file)]) == 0
+    assert studies([*SHORT, *some, "--json", str(file), "--plot", str(picture)]) == 0
+    assert picture.stat().st_size > 1000
     assert len(json.loads(file.read_text(encoding="utf-8"))) == 8
 
 

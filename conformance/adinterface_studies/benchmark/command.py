@@ -15,13 +15,14 @@ from adinterface_conformance.benchmark.timing import Timing
 from . import against, entries, rules, solvers, sparse, summary, training
 from .cells import CHECKPOINTS, LEAVES, chosen, loops
 from .memory import peak, print_peak
+from .picture import plot
 
 #: Sizes from which peak memory says something.
 LARGE = 1_000_000
 
 
 def main(argv: Sequence[str]) -> int:
-    """Measure, print a table, and write JSON if asked."""
+    """Measure, print a table, and write JSON and a picture if asked."""
     argv = list(argv)
     if argv[:1] == ["--peak"]:
         print_peak(*argv[1:])  # type: ignore[arg-type]
@@ -39,6 +40,8 @@ def main(argv: Sequence[str]) -> int:
             return 2
         return 0
     timings = measured(_chosen(options), options, _with_memory if options.memory else lambda row, timing: timing)
+    if options.plot and timings:
+        plot(timings, options.plot)
     return 0 if timings else nothing_measured(options)
 
 
@@ -49,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
         "(--sparse --growth: how they grow; --processor-time where others compute, too)."
     )
     made.add_argument("--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on")
+    made.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
     made.add_argument("--against", metavar="REV", help="compare with a revision of git, or another checkout, instead")
     instead = made.add_mutually_exclusive_group()
     for name, text in (

@@ -1,7 +1,7 @@
 """`python -m adinterface_studies overhead`: what a wrapper of `numpy_function` adds to an operation.
 
-A gradient is traced whose function runs each operation in turn on the wrappers and on the engine's arrays, the fastest of
-many runs of each. The arrays have ten numbers. A call that is compiled pays nothing: see `compiled`.
+A gradient is traced whose function runs each operation on the wrappers and on the engine's arrays, in turns. The fastest of
+many runs counts. The arrays have ten numbers. A call that is compiled pays nothing: see `compiled`.
 """
 
 from __future__ import annotations

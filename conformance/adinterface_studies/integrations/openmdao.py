@@ -1,8 +1,8 @@
 """`python -m adinterface_studies openmdao`: the NumPy `compute` methods of OpenMDAO and Dymos, unchanged.
 
-Each explicit component with a `compute` of its own is a model by itself, at a random point, if it can be made with its
-defaults, or with small numbers for required options. Its partials are compared with those that it has by hand, or else with
-complex steps of its `compute`.
+Each explicit component with a `compute` of its own is a model by itself, at a random point. It is made with its defaults, and
+with small numbers for required options. Its partials are compared with those that it has by hand, or else with complex steps
+of its `compute`.
 """
 
 from __future__ import annotations

@@ -251,6 +251,16 @@ def scaled(x):
     y[0] *= x[1]
     return y
 """)  # fmt: skip
+add("views", "x = viewed(x)", """
+@numpy_function
+def viewed(x):
+    y = np.stack([x, 0.5 * x])
+    columns, tail = y.T, y[1, 1:]
+    tail *= x[0]
+    columns[0] += np.cos(x[-1])
+    y[::-1][0] -= y[0]
+    return y[0] + y[1]
+""")  # fmt: skip
 add("draws", "x = x * np.random.uniform(0.5, 1.5)", tags="draws")
 add("engine draws", "x = x * random.uniform(0.5, 1.5)", tags="draws")
 add("thread", "x = in_thread(F0, x)", """

@@ -12,9 +12,9 @@ from autograd.tracer import find_top_boxed_args, isbox
 from adinterface.core.contract.library import epsilon
 from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear
 
-from .repairs import namespace, several
+from .repairs import several
 from .repairs.box import Box
-from .repairs.functions import conjugate, ones_like, value, zeros_like
+from .repairs.functions import astype, conjugate, ones_like, value, zeros_like
 from .repairs.reverse import ReverseNode
 from .repairs.traces import backward, new_trace, node_of, traces_of
 
@@ -89,7 +89,7 @@ def _like(moved: Any, x: Any) -> Any:
     dtype = value(x).dtype
     if value(moved).dtype == dtype or value(moved).dtype.kind != dtype.kind:
         return moved
-    return namespace.astype(moved, dtype)
+    return astype(moved, dtype)
 
 
 def _adjoint(rule: FlatRule, linear: Linear, like: Arrays, vectors: Arrays) -> Arrays:

@@ -15,7 +15,7 @@ from adinterface.core.contract.library import NUMPY, PYTHON, Enter, Leave, Libra
 from adinterface.core.contract.loops import Loops
 from adinterface.core.contract.rules import Arrays, FlatRule
 
-from .adapted import namespace as box_namespace
+from . import namespace as box_namespace
 from .custom import custom
 from .repairs.checkpoint import checkpoint
 

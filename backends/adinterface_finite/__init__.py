@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .backend import FiniteDifferencesBackend as FiniteDifferencesBackend
 
-__all__ = ["FiniteDifferencesBackend"]
 
-
-def __getattr__(name: str) -> Any:  # late: who uses `differences` needs no adinterface
+def __getattr__(name: str) -> Any:
     if name != "FiniteDifferencesBackend":
         raise AttributeError(name)
-    from .backend import FiniteDifferencesBackend
+    from . import backend  # late: who uses `differences` needs no adinterface
 
-    return FiniteDifferencesBackend
+    return backend.FiniteDifferencesBackend

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import itertools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -25,18 +24,15 @@ from adinterface.core.contract.backend import (
 )
 from adinterface.core.contract.errors import PrecisionError
 from adinterface.core.contract.inexact import Accuracy, Errors, LeafAccuracy
-from adinterface.core.contract.library import epsilon, kind
 from adinterface.core.contract.record import note_accuracy, note_step
-from adinterface.core.contract.registry import backend_of, evaluation
+from adinterface.core.contract.registry import backend_of
 
 from . import traced
 from .differences import (
-    Adaptive,
     Array,
-    BasePoint,
-    ComplexStep,
     Coordinates,
     Directions,
+    Lines,
     Second,
     Slopes,
     StepError,
@@ -48,10 +44,8 @@ from .differences import (
     overall,
     product,
 )
-from .evaluation import FlatEvaluations, TracedError
+from .evaluation import FlatEvaluations, TracedError, numbers_of, require_numbers
 
-#: From evaluations to second derivatives.
-Compute = Callable[..., Second]
 #: The largest relative error of a third derivative, and of higher ones, that is not refused.
 REFUSED = {3: 1e-7, 4: 1e-5}
 
@@ -112,194 +106,156 @@ class FiniteDifferencesBackend(Backend, Errors):
 
     def _columns(self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False) -> Jacobian | Linearized:
         """real: f's value is known to be. A `Linearized` where an engine traces the leaves."""
-        evaluations = self._around(function, leaves)
+        evaluations = FlatEvaluations(self, function, leaves)
         try:
-            point = self._point(leaves)
-            with evaluation(leaves):
-                doubled, needed = point.complex, value or not point.count
-                if needed or (not real and any(doubled)):
-                    evaluations.base()
-                    complex_ = evaluations.flattener.complex
-                    doubled = [each and not (complex_ and all(complex_)) for each in doubled]
-                lines = Coordinates(point, doubled)
-                slopes = self._slopes(evaluations, lines)
+            point = evaluations.point
+            doubled, needed = point.complex, value or not point.count
+            if needed or (not real and any(doubled)):
+                evaluations.base()
+                complex_ = evaluations.outputs.complex
+                doubled = [each and not (complex_ and all(complex_)) for each in doubled]
+            lines = Coordinates(point, doubled)
+            slopes = self._slopes(evaluations, lines)
         except TracedError:
             return traced.linearize(self, evaluations.around, leaves)
-        self._report(evaluations, lines, slopes, warns=self.method.estimates)
         outputs, aux = evaluations.base() if needed else ((), evaluations.aux)
-        return Jacobian(outputs, aux, self._blocks(evaluations, lines, slopes))
-
-    def _blocks(self, evaluations: FlatEvaluations, lines: Coordinates, slopes: Slopes) -> list[list[Any]]:
-        """The Jacobian in its leaves' shapes, from (lines, outputs)."""
-        flattener, rows = evaluations.flattener, slopes.values.T
-        ends = itertools.accumulate(flattener.sizes)
-        return [
-            [
-                self._block(lines.part(n, rows[end - size : end], complex_), shape, output, leaf)
-                for n, leaf in enumerate(lines.point.leaves)
-            ]
-            for output, end, size, shape, complex_ in zip(
-                flattener.outputs, ends, flattener.sizes, flattener.shapes, flattener.complex
-            )
+        form = evaluations.outputs
+        rows = [np.moveaxis(part, 0, -1) for part in form.split(slopes.values)]
+        blocks = [
+            [self._block(lines.part(n, row, complex_), output, leaf) for n, leaf in enumerate(leaves)]
+            for row, output, complex_ in zip(rows, evaluations.first, form.complex)
         ]
+        return Jacobian(outputs, aux, blocks)
 
-    def _block(self, block: Array, shape: tuple[int, ...], output: Any, leaf: Any) -> Any:
-        """In the library of the output, or for a gradient of the leaf, and in the leaf's dtype. block: with one leading axis,
-        which gets this shape."""
-        block = block.reshape((*shape, *block.shape[1:]))
+    def _block(self, block: Array, output: Any, leaf: Any) -> Any:
+        """A block of a Jacobian in the library of the output, or for a gradient in that of the leaf; in the leaf's dtype."""
         if type(leaf) is np.ndarray and type(output) is np.float64 and leaf.dtype is block.dtype:
             return block
-        dtype = block_dtype(self, output, leaf)
-        if isinstance(leaf, (np.ndarray, np.generic)) and isinstance(output, (np.ndarray, np.generic)):
-            return np.asarray(block, leaf.dtype if leaf.dtype.name == dtype else dtype, order="C")
-        library, like = (library_of(self, x) for x in (output, leaf)), output
-        first, second = library
-        if first is not second and block.shape == np.shape(leaf):
-            first, like = second, leaf
-        return first.asarray(np.asarray(block, order="C"), dtype=dtype, like=like if first.dtype(like) == dtype else None)
+        library, dtype = library_of(self, leaf), block_dtype(self, output, leaf)
+        like = leaf if block.shape == library.shape(leaf) else output
+        library = library_of(self, like)
+        return library.asarray(np.asarray(block, order="C"), dtype=dtype, like=like if library.dtype(like) == dtype else None)
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
-        evaluations = self._around(function, leaves)
+        evaluations = FlatEvaluations(self, function, leaves)
         try:
-            self._require_numbers(leaves)
-            with evaluation(leaves):
-                outputs, aux = evaluations.base()
+            require_numbers(self, leaves)
+            outputs, aux = evaluations.base()
         except TracedError:
             return traced.linearize(self, evaluations.around, leaves)
-        return Linearized(
-            outputs,
-            aux,
-            lambda tangents: self._pushed(evaluations, tangents),
-            lambda stacks: self._along(evaluations, [_numbers(self, stack) for stack in stacks]),
-        )
+
+        def push(tangents: Arrays) -> Arrays:
+            try:
+                return self._pushed(evaluations, tangents)
+            except TracedError:
+                return traced.linearize(self, evaluations.around, leaves).push(tangents)
+
+        return Linearized(outputs, aux, push, lambda stacks: self._along(evaluations, [numbers_of(self, x) for x in stacks]))
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
-        evaluations = self._around(function, leaves)
+        evaluations = FlatEvaluations(self, function, leaves)
         try:
-            self._require_numbers((*leaves, *tangents))
-            with evaluation(leaves):
-                if value or not any(np.any(_numbers(self, v)) for v in tangents):
-                    evaluations.base()  # along zero, f's value gives the dtypes of the zeros
+            require_numbers(self, leaves)
+            if value:
+                evaluations.base()
             pushed = self._pushed(evaluations, tangents)
         except TracedError:
-            return traced.pushforward(self, evaluations.around, leaves, tangents, value=value)
+            linear = traced.linearize(self, evaluations.around, leaves)
+            return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
         outputs, aux = evaluations.base() if value else ((), evaluations.aux)
         return Pushforward(outputs, pushed, aux)
 
     def _pushed(self, evaluations: FlatEvaluations, tangents: Arrays) -> Arrays:
-        try:
-            self._require_numbers(tangents)
-        except TracedError:
-            return traced.linearize(self, evaluations.around, evaluations.leaves).push(tangents)
-        return self._along(evaluations, [_numbers(self, v)[None] for v in tangents], one=True)
+        require_numbers(self, tangents)
+        pushed = self._along(evaluations, [numbers_of(self, v)[None] for v in tangents])
+        return tuple([stack[0] for stack in pushed])
 
-    def _along(self, evaluations: FlatEvaluations, stacks: Sequence[Any], one: bool = False) -> Arrays:
-        """The tangents along each of these directions. one: without the leading axis."""
-        leaves = evaluations.leaves
-        lines = Directions(self._point(leaves), stacks)
-        moving = lines.moving()
-        with evaluation(leaves):
-            slopes = self._slopes(evaluations, moving)
-        flattener, form = evaluations.flattener, evaluations.form
-        values = np.zeros((lines.count, form.size), form.dtype)
-        self._report(evaluations, moving, slopes, warns=self.method.estimates)
+    def _along(self, evaluations: FlatEvaluations, stacks: Sequence[Any]) -> Arrays:
+        """Stacks of tangents along these directions."""
+        lines = Directions(evaluations.point, stacks)
+        slopes = self._slopes(evaluations, lines.moving())
+        values = np.zeros((lines.count, evaluations.form.size), evaluations.form.dtype)
         values[lines.moves] = slopes.values
-        found = [stack[0] if one else stack for stack in flattener.split(values)]
-        return tuple([flattener.native(n, numbers) for n, numbers in enumerate(found)])
+        return evaluations.native(values)
+
+    def _slopes(self, evaluations: FlatEvaluations, lines: Lines) -> Slopes:
+        slopes = evaluations.apart(lambda fresh: self.method.slopes(evaluations, lines, fresh))
+        if lines.count:
+            self._report(evaluations, lines, slopes, 1)
+        return slopes
 
     # second order, where the inner derivatives are differences too
 
     def hessian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
-        return self._second(function, leaves, hessian, value)
-
-    def hessian_diagonal(self, function: FlatFunction, leaves: Arrays) -> Arrays | None:
-        found = self._second(function, leaves, along, False)
-        return None if found is None else tuple([row[0] for row in found.blocks])
-
-    def _second(self, function: FlatFunction, leaves: Arrays, compute: Compute, value: bool) -> Jacobian | None:
-        """The gradients as outputs; blocks of the Hessian, or for `along` of its diagonal."""
-        if not sum(size_of(self, leaf) for leaf in leaves):
-            return None
-        found = self._joint(function, leaves, compute, [False] * len(leaves), "one joint stencil of second differences")
+        found = self._joint(function, leaves, hessian)
         if found is None:
             return None
         evaluations, lines, (first, slopes) = found
-        outputs, aux = evaluations.base()
-        gradients, matrix = self._parts(first.T, lines, ()), slopes.values
-        if compute is along:
-            blocks = [[part] for part in self._parts(matrix.T, lines, ())]
-        else:
-            blocks = [
-                list(self._parts(matrix[start : start + size], lines, numbers.shape))
-                for (start, size, _), numbers in zip(lines.spans, lines.point.numbers)
-            ]
-        return Jacobian(gradients, Aux((*outputs, *aux.arrays) if value else (), aux.form), blocks)
+        rows = [slopes.values[start : start + size] for start, size, _ in lines.spans]
+        shapes = [(*numbers.shape, lines.count) for numbers in lines.point.numbers]
+        blocks = [list(self._parts(part.reshape(shape), lines)) for part, shape in zip(rows, shapes)]
+        return Jacobian(self._parts(first[:, 0], lines), evaluations.all_as_aux(value), blocks)
+
+    def hessian_diagonal(self, function: FlatFunction, leaves: Arrays) -> Arrays | None:
+        found = self._joint(function, leaves, along)
+        return None if found is None else self._parts(found[2].slopes.values[:, 0], found[1])
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         if any(library_of(self, v).traced(v) for v in directions):
             return None
-        numbers = [_numbers(self, v)[None] for v in directions]
-        if not any(np.any(v) for v in numbers):
-            return None
-        compute = functools.partial(product, stacks=numbers)
-        found = self._joint(function, leaves, compute, None, "one joint stencil of second differences")
+        stacks = [numbers_of(self, v)[None] for v in directions]
+        found = self._joint(function, leaves, functools.partial(product, stacks=stacks)) if any(map(np.any, stacks)) else None
         if found is None:
             return None
         _, lines, (first, slopes) = found
-        return Pushforward(self._parts(first.T, lines, ()), self._parts(slopes.values.T, lines, ()), Aux())
+        return Pushforward(self._parts(first[:, 0], lines), self._parts(slopes.values[:, 0], lines), Aux())
 
     def second_derivative(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
-        found = self._joint(function, leaves, along, [False], "second differences")
+        found = self._joint(function, leaves, along)
         if found is None:
             return None
         evaluations, _, (first, slopes) = found
-        outputs, aux = evaluations.base()
-        flattener = evaluations.flattener
-        derivatives, seconds = (
-            tuple([flattener.native(n, stack[0]) for n, stack in enumerate(flattener.split(values))])
-            for values in (first, slopes.values)
-        )
-        return Pushforward(derivatives, seconds, Aux((*outputs, *aux.arrays) if value else (), aux.form))
+        derivatives, seconds = [tuple([stack[0] for stack in evaluations.native(values)]) for values in (first, slopes.values)]
+        return Pushforward(derivatives, seconds, evaluations.all_as_aux(value))
 
     def _joint(
-        self, function: FlatFunction, leaves: Arrays, compute: Compute, doubled: list[bool] | None, step: str
+        self, function: FlatFunction, leaves: Arrays, compute: Callable[..., Second]
     ) -> tuple[FlatEvaluations, Coordinates, Second] | None:
-        """Second derivatives from second differences of one function along coordinates, those of complex leaves doubled.
+        """Second derivatives from second differences of one function along coordinates.
 
         None where derivatives are taken of one another: with fixed steps, where an engine traces the leaves, and at the edge
         of f's domain.
         """
-        method = self.method.otherwise if isinstance(self.method, ComplexStep) else self.method
-        if not isinstance(method, Adaptive):
+        options, evaluations = self.method.options, FlatEvaluations(self, function, leaves)
+        if options is None:
             return None
-        evaluations = self._around(function, leaves)
         try:
-            point = self._point(leaves)
-            lines = Coordinates(point, point.complex if doubled is None else doubled)
-            with evaluation(leaves):
-                evaluations.base()
-                found = evaluations.apart(lambda fresh: compute(method.options, evaluations, lines, fresh))
+            lines = Coordinates(evaluations.point, evaluations.point.complex)
+            if not lines.count:
+                return None
+            evaluations.base()
+            found = evaluations.apart(lambda fresh: compute(options, evaluations, lines, fresh))
         except TracedError:
             return None
         except StepError as error:
             raise PrecisionError(f"Finite differences: {error}") from None
         if not np.isfinite(found.slopes.values).all():
             return None
-        note_step(self, step)
+        note_step(self, "one joint stencil of second differences")
         self._report(evaluations, lines, found.slopes, 2)
         return evaluations, lines, found
 
-    def _parts(self, rows: Array, lines: Coordinates, shape: tuple[int, ...]) -> Arrays:
-        """From (rows, lines) what belongs to each leaf, in its shape and dtype, after the rows in this shape."""
-        return tuple([self._block(lines.part(n, rows), shape, leaf, leaf) for n, leaf in enumerate(lines.point.leaves)])
+    def _parts(self, values: Array, lines: Coordinates) -> Arrays:
+        """What belongs to each leaf of values whose last axis is that of the lines, in the leaf's shape and dtype."""
+        return tuple([self._block(lines.part(n, values), leaf, leaf) for n, leaf in enumerate(lines.point.leaves)])
 
-    def _report(self, evaluations: FlatEvaluations, lines: Any, slopes: Slopes, order: int = 1, *, warns: bool = True) -> None:
+    def _report(self, evaluations: FlatEvaluations, lines: Lines, slopes: Slopes, order: int) -> None:
         """Report the accuracy of derivatives along lines: to the operator, which warns; to outer differences, as their noise.
 
-        order: of these derivatives, without those that f takes itself. warns: whether the operator is notified without an
-        active record. Raises PrecisionError for an inaccurate derivative of third order or more.
+        order: of these derivatives, without those that f takes itself. Raises PrecisionError for an inaccurate derivative of
+        third order or more.
         """
-        if not lines.count or not evaluations.is_heard(order, warns):
+        if not evaluations.is_heard(order, self.method.estimates):
             return
         depth, above = evaluations.level.order + order, enclosing()
         if depth >= 3 or above is not None:
@@ -332,40 +288,3 @@ class FiniteDifferencesBackend(Backend, Errors):
                 "tensors, or xp.sin(x) with xp = adinterface.array_namespace(x)."
             )
         return None if self.native is None else self.native.note(error)
-
-    # parts
-
-    def _require_numbers(self, arrays: Arrays) -> None:
-        for x in arrays:
-            if type(x) is not np.ndarray and library_of(self, x).traced(x):
-                raise TracedError
-
-    def _around(self, function: FlatFunction, leaves: Arrays) -> FlatEvaluations:
-        return FlatEvaluations(self, function, leaves, self.options.executor)
-
-    def _point(self, leaves: Arrays) -> BasePoint:
-        def take(leaf: Any) -> tuple[Any, float, Callable[[Any], Any] | None]:
-            library = library_of(self, leaf)
-            if library.traced(leaf):
-                raise TracedError
-            dtype = library.dtype(leaf)
-            if isinstance(leaf, (np.ndarray, np.generic)):
-                return leaf, epsilon(dtype), None
-            return library.to_numpy(leaf), epsilon(dtype), functools.partial(library.asarray, dtype=dtype, like=leaf)
-
-        return BasePoint(leaves, take, scale=self.options.scale, bounds=self.options.bounds)
-
-    def _slopes(self, evaluations: FlatEvaluations, lines: Any) -> Slopes:
-        if lines.count:
-            return evaluations.apart(lambda fresh: self.method.slopes(evaluations, lines, fresh))
-        nothing = np.zeros((0, evaluations.form.size))
-        return Slopes(nothing.astype(evaluations.form.dtype), nothing, nothing, nothing)
-
-
-def _numbers(backend: Backend, tangent: Any) -> Any:
-    """A tangent, or a stack of tangents, as NumPy's numbers, wide enough to compute with."""
-    library = library_of(backend, tangent)
-    numbers = library.to_numpy(tangent)
-    if numbers.dtype in (np.longdouble, np.clongdouble):
-        return numbers
-    return numbers.astype("complex128" if kind(library.dtype(tangent)) == "complex" else "float64")

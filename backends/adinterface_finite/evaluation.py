@@ -3,63 +3,92 @@
 from __future__ import annotations
 
 import functools
-import itertools
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from adinterface.core.contract.arrays import library_of, size_of
 from adinterface.core.contract.backend import Arrays, Aux, Backend
 from adinterface.core.contract.errors import PrecisionError
-from adinterface.core.contract.library import epsilon, width
+from adinterface.core.contract.library import Library, epsilon, kind, width
 from adinterface.core.contract.record import active_record
+from adinterface.core.contract.registry import evaluation
 
-from .differences import Array, Evaluations, Form, Level, below, kept
+from .differences import Array, BasePoint, Evaluations, Level, Outputs, below, kept
 
+_T = TypeVar("_T")
 DOUBLE = np.dtype(np.float64)
 
 
-class FlatEvaluations(Evaluations):
-    """A flat function around one point."""
+class TracedError(Exception):
+    """f's value is traced by an outer engine, so differences must be taken in that engine's arithmetic."""
 
-    def __init__(self, backend: Backend, function: Any, leaves: Arrays, executor: Any = None):
+
+class FlatEvaluations(Evaluations):
+    """A flat function around one point; its values are `(outputs, aux)`."""
+
+    def __init__(self, backend: Any, function: Any, leaves: Arrays):
         super().__init__(leaves, records=active_record() is not None)
-        self.backend, self.executor = backend, executor
+        self.backend, self.executor = backend, backend.options.executor
         #: The function, with what f ignores and draws fixed at the point.
         self.around = function.around(backend, leaves, lambda: below(Level()))
-        #: f's aux, from its first evaluation.
+        #: From the first evaluation: f's outputs and aux, and the libraries of the outputs, None for NumPy alone.
+        self.first: Arrays = ()
         self.aux = Aux()
-        self._base: tuple[Arrays, Aux] | None = None
-        #: How outputs become a vector; the first that are seen say.
-        self.flattener: Flattener
+        self.libraries: list[Library] | None = None
 
-    def base(self) -> tuple[Arrays, Aux]:
-        """f at the point itself, once. f may write into its arguments, and may reuse the arrays that it returns."""
-        if self._base is None:
-            with below(self.level):
-                self._base = kept_all(self.around.at_the_point())
+    @functools.cached_property
+    def point(self) -> BasePoint:
+        """The leaves as NumPy numbers. Raises TracedError if an engine traces one."""
+        require_numbers(self.backend, self.leaves)
+        options = self.backend.options
+        return BasePoint(self.leaves, functools.partial(_taken, self.backend), scale=options.scale, bounds=options.bounds)
+
+    def call(self, *leaves: Any) -> tuple[Arrays, Aux]:
+        return kept_all(self.around(*leaves))
+
+    def call_at_the_point(self) -> tuple[Arrays, Aux]:
+        with evaluation(self.leaves):
+            return kept_all(self.around.at_the_point())
+
+    def vector(self, value: tuple[Arrays, Aux]) -> Any:
+        outputs, aux = value
         if self.known is None:
-            self._vector(*self._base)
-        return self._base
+            self._see(outputs, aux)
+        if self.libraries is not None:
+            outputs = tuple([library.to_numpy(output) for library, output in zip(self.libraries, outputs)])
+        return self.outputs.flat(outputs)
 
-    def here(self) -> Array:
-        return np.array(np.atleast_1d(self._vector(*self.base())), self.form.dtype)
+    def _see(self, outputs: Arrays, aux: Aux) -> None:
+        check_precision(self.backend, self.leaves, outputs)
+        require_numbers(self.backend, outputs)
+        libraries = [library_of(self.backend, output) for output in outputs]
+        numbers = [library.to_numpy(output) for library, output in zip(libraries, outputs)]
+        exactness = [epsilon(library.dtype(output)) for library, output in zip(libraries, outputs)]
+        self.known, self.first, self.aux = Outputs(numbers, exactness), kept(outputs), aux
+        self.libraries = None if all(isinstance(output, (np.ndarray, np.generic)) for output in outputs) else libraries
 
-    def look(self) -> Array:
-        if self._base is None:  # f gets copies, as elsewhere
-            with below(self.level):
-                self._base = kept_all(self.around(*self.copies()))
-        return self.here()
+    def native(self, stack: Array) -> Arrays:
+        """A stack (lines, outputs) as a stack for each output, in its library and dtype."""
+        found = []
+        for numbers, like, complex_ in zip(self.outputs.split(stack), self.first, self.outputs.complex):
+            library, numbers = library_of(self.backend, like), numbers if complex_ else np.real(numbers)
+            found.append(library.asarray(np.asarray(numbers, order="C"), dtype=library.dtype(like), like=like))
+        return tuple(found)
 
-    @property
-    def at_hand(self) -> bool:
-        return self._base is not None
+    def all_as_aux(self, value: bool) -> Aux:
+        """f's outputs and aux as the aux of its gradient; without `value` the form alone."""
+        outputs, aux = self.base()
+        return Aux((*outputs, *aux.arrays) if value else (), aux.form)
 
     def copies(self) -> Arrays:
         copies: Arrays = self.around.copies()
         return copies
+
+    def apart(self, differences: Callable[[Callable[[], Arrays]], _T]) -> _T:
+        with evaluation(self.leaves):
+            return super().apart(differences)
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:
         with below(self.level):
@@ -70,7 +99,7 @@ class FlatEvaluations(Evaluations):
     def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
         if self.executor is None:
             with below(self.level):
-                found: list[Any] = self.around.many(points, self._vector, self.outside)
+                found: list[Any] = self.around.many(points, lambda *value: self.vector(value), self.outside)
             return found
         self.base()
         return [
@@ -78,18 +107,9 @@ class FlatEvaluations(Evaluations):
             for result in self.around.on_workers(self.executor, points, _noting)
         ]
 
-    def _vector(self, outputs: Arrays, aux: Aux) -> Any:
-        if self.known is None:
-            check_precision(self.backend, self.leaves, outputs)
-            flattener = _flattener_of(self.backend, outputs)
-            if flattener.traced:
-                raise TracedError
-            self.flattener, self.known, self.aux = flattener, flattener.form, aux
-        return self.flattener.flat(outputs)
-
     def _heard(self, value: tuple[Arrays, Aux], error: float, order: int) -> Any:
         self.level.note(error, order)
-        return self._vector(*value)
+        return self.vector(value)
 
 
 def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, float, int]:
@@ -98,61 +118,29 @@ def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any
         return f(*args, **kwargs), level.error, level.order
 
 
-class TracedError(Exception):
-    """f's value is traced by an outer engine, so differences must be taken in that engine's arithmetic."""
+def _taken(backend: Backend, leaf: Any) -> tuple[Any, float, Callable[[Any], Any] | None]:
+    """For `BasePoint`."""
+    library = library_of(backend, leaf)
+    dtype = library.dtype(leaf)
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return leaf, epsilon(dtype), None
+    return library.to_numpy(leaf), epsilon(dtype), functools.partial(library.asarray, dtype=dtype, like=leaf)
 
 
-class Flattener:
-    """Flattens f's outputs to one NumPy vector, with enough precision for differences."""
-
-    def __init__(self, backend: Backend, outputs: Arrays):
-        self.outputs = kept(outputs)
-        self.libraries = [library_of(backend, output) for output in outputs]
-        self.dtypes = [library.dtype(output) for library, output in zip(self.libraries, outputs)]
-        self.complex = [dtype.startswith(("complex", "clong")) for dtype in self.dtypes]
-        self.shapes = [library.shape(output) for library, output in zip(self.libraries, outputs)]
-        self.sizes = [math.prod(shape) for shape in self.shapes]
-        wide = any(width(dtype) > 64 for dtype in self.dtypes)
-        dtype: Any = np.longdouble if wide else np.float64
-        if any(self.complex):
-            dtype = np.clongdouble if wide else np.complex128
-        coarsest = max([epsilon(dtype) for dtype, size in zip(self.dtypes, self.sizes) if size], default=2.0**-52)
-        self.form = Form(sum(self.sizes), dtype, coarsest)
-        self.single = len(outputs) == 1 and isinstance(outputs[0], (np.ndarray, np.generic))
-        self.number = self.single and self.sizes == [1]
-        self.traced = any(library.traced(output) for library, output in zip(self.libraries, outputs))
-
-    def flat(self, outputs: Arrays) -> Any:
-        if self.number:
-            output = outputs[0]
-            return output if type(output) is not np.ndarray else output.reshape(())[()]
-        if self.single:
-            return np.array(outputs[0], self.form.dtype).ravel()  # f may compute into the same array again
-        parts = [
-            np.asarray(library.to_numpy(output)).astype(self.form.dtype).ravel()
-            for library, output in zip(self.libraries, outputs)
-        ]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def split(self, stack: Array) -> list[Array]:
-        """A stack (lines, outputs) as a stack for each output of f, in its shape."""
-        ends = list(itertools.accumulate(self.sizes))
-        return [part.reshape(len(stack), *shape) for part, shape in zip(np.split(stack, ends[:-1], axis=1), self.shapes)]
-
-    def native(self, n: int, numbers: Array) -> Any:
-        """Numbers of the shape of output n, or a stack of such, as its library's array in its dtype."""
-        real = numbers if self.complex[n] else np.real(numbers)
-        return self.libraries[n].asarray(np.asarray(real, order="C"), dtype=self.dtypes[n], like=self.outputs[n])
+def require_numbers(backend: Backend, arrays: Arrays) -> None:
+    """Raise TracedError for an array that an outer engine traces."""
+    for x in arrays:
+        if type(x) is not np.ndarray and library_of(backend, x).traced(x):
+            raise TracedError
 
 
-def _flattener_of(backend: Backend, outputs: Arrays) -> Flattener:
-    return _number_flattener(backend) if len(outputs) == 1 and type(outputs[0]) is np.float64 else Flattener(backend, outputs)
-
-
-@functools.lru_cache(maxsize=32)
-def _number_flattener(backend: Backend) -> Flattener:
-    """The flattener of one NumPy number, which most functions return; cached, since making it takes long."""
-    return Flattener(backend, (np.float64(0.0),))
+def numbers_of(backend: Backend, array: Any) -> Any:
+    """The numbers of a leaf or a tangent, wide enough to compute with."""
+    library = library_of(backend, array)
+    numbers = library.to_numpy(array)
+    if numbers.dtype in (np.longdouble, np.clongdouble):
+        return numbers
+    return numbers.astype("complex128" if kind(library.dtype(array)) == "complex" else "float64")
 
 
 def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
@@ -163,19 +151,17 @@ def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
     else:
         return
     dtypes = [library_of(backend, leaf).dtype(leaf) for leaf in leaves if size_of(backend, leaf)]
+    finest = max(map(width, dtypes), default=0)
     for dtype in dtypes:
         if width(dtype) <= 8:
             raise PrecisionError(
                 f"Finite differences: an argument of dtype {dtype} has too few digits for a step. Convert it to float32, or "
                 f"wrap it in Constant(...)."
             )
-    finest = max(map(width, dtypes), default=0)
     for output in outputs:
-        if not size_of(backend, output):
-            continue
         library = library_of(backend, output)
         dtype = library.dtype(output)
-        if width(dtype) < finest:
+        if size_of(backend, output) and width(dtype) < finest:
             given = {library_of(backend, leaf) for leaf in leaves}
             own = "" if library in given else f" AutoFiniteDifferences(native=...) gives f arrays of {library.name}."
             raise PrecisionError(

@@ -29,7 +29,7 @@ def test_the_arrays_decide_the_namespace(arrays, name):
 INSIDE = {
     AutoJax(): "adinterface_jax.namespace",
     AutoTorch(): "adinterface_torch.namespace",
-    AutoAutograd(): "adinterface_autograd.repairs.namespace",
+    AutoAutograd(): "adinterface_autograd.namespace",
     AutoFiniteDifferences(): "array_api_compat.numpy",
     AutoFiniteDifferences(native=AutoTorch()): "adinterface_torch.namespace",
 }

@@ -192,7 +192,7 @@ def repeat(xp: Any, x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
 
 @composition
 def tile(xp: Any, x: Any, repetitions: Any, /) -> Any:
-    repetitions = tuple(repetitions)
+    repetitions = (repetitions,) if isinstance(repetitions, (int, np.integer)) else tuple(repetitions)
     ndim = builtins.max(len(x.shape), len(repetitions))
     x = xp.reshape(x, (1,) * (ndim - len(x.shape)) + tuple(x.shape))
     for axis, count in enumerate((1,) * (ndim - len(repetitions)) + repetitions):

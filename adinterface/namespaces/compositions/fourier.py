@@ -25,12 +25,12 @@ def fft_ifftshift(xp: Any, x: Any, /, *, axes: Axes = None) -> Any:
 
 @composition
 def fft_fftfreq(xp: Any, n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
-    return xp.asarray(np.fft.fftfreq(n, d))
+    return xp.asarray(np.fft.fftfreq(n, d), dtype=dtype)
 
 
 @composition
 def fft_rfftfreq(xp: Any, n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
-    return xp.asarray(np.fft.rfftfreq(n, d))
+    return xp.asarray(np.fft.rfftfreq(n, d), dtype=dtype)
 
 
 def _resized(xp: Any, x: Any, n: int | None, axis: int) -> Any:

@@ -213,8 +213,8 @@ def linalg_vector_norm(xp: Any, x: Any, /, *, axis: Axes = None, keepdims: bool 
         return xp.sum(xp.astype(x != 0, size.dtype), **options)
     if ord == 1:
         return xp.sum(size, **options)
-    if ord == 2:
-        return root(xp, xp.sum(size * size, **options))
+    if ord == 2:  # of a real x not by its size, which has no second derivative at zero
+        return root(xp, xp.sum(size * size if is_complex(xp, x) else x * x, **options))
     return xp.sum(size**ord, **options) ** (1.0 / ord)
 
 
@@ -225,7 +225,7 @@ def linalg_matrix_norm(xp: Any, x: Any, /, *, keepdims: bool = False, ord: Any =
         values = xp.linalg.svdvals(x)
         norm = (xp.sum if ord == "nuc" else xp.max if ord == 2 else xp.min)(values, axis=-1)
     elif ord == "fro":
-        norm = root(xp, xp.sum(size * size, axis=(-2, -1)))
+        norm = xp.linalg.vector_norm(x, axis=(-2, -1))
     else:
         sums = xp.sum(size, axis=-2 if ord in (1, -1) else -1)
         norm = (xp.max if ord > 0 else xp.min)(sums, axis=-1)

@@ -21,13 +21,13 @@ from .traces import reduced
 
 
 class Box(ArrayBox):  # type: ignore[misc]
-    """A box that answers `__array_namespace__` with the namespace of this package."""
+    """A box that answers `__array_namespace__`."""
 
     __slots__ = ()
     __module__ = ArrayBox.__module__  # by which opt_einsum, and with it xarray's dot, finds the functions
 
     device = "cpu"
-    #: The namespace of this package, whose functions return boxes: when it is made, it enters itself here.
+    #: The namespace of boxes, whose functions return boxes. Who uses the repairs gives it.
     namespace: ClassVar[ModuleType]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -73,13 +73,13 @@ class Box(ArrayBox):  # type: ignore[misc]
         return id(self)
 
     def prod(self, axis: Any = None, **options: Any) -> Any:
-        return boxed(functions.prod(self, axis=axis, **options))
+        return self.namespace.prod(self, axis=axis, **options)
 
     def std(self, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
-        return boxed(functions.std(self, axis=axis, correction=ddof, keepdims=keepdims))
+        return self.namespace.std(self, axis=axis, correction=ddof, keepdims=keepdims)
 
     def var(self, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
-        return boxed(functions.var(self, axis=axis, correction=ddof, keepdims=keepdims))
+        return self.namespace.var(self, axis=axis, correction=ddof, keepdims=keepdims)
 
     def astype(self, dtype: Any, *unused: Any, **options: Any) -> Any:
         return boxed(functions.astype(self, dtype))

@@ -1,7 +1,6 @@
-"""The linalg extension of the Array API for autograd's boxes.
+"""Functions of linalg with the arguments of the Array API, where autograd's rules are missing or wrong, or its results have no names.
 
-autograd 1.9 has no rule for `cross`, `diagonal`, `eigvalsh`, `matmul`, `matrix_norm`, `matrix_power`, `outer`, `qr`, `svdvals`,
-`tensordot`, `trace`, `vecdot` and `vector_norm` of numpy.linalg. Where one of its rules is wrong, its function here says so.
+autograd 1.9 has no rule for `qr`, `pinv(rtol=)`, and a stack of systems with a single right-hand side.
 """
 
 from __future__ import annotations
@@ -14,13 +13,9 @@ import numpy as np
 from autograd.extend import defvjp, primitive
 
 from . import functions
-from .functions import conjugate, is_box, matrix_transpose, ndim_of, shape_of, sum, tensordot, tril, value, vecdot
+from .functions import conjugate, is_box, matrix_transpose, shape_of, value, where
 
-__all__ = [
-    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul",
-    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve",
-    "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
-]  # fmt: skip
+__all__ = ["cholesky", "det", "eig", "eigh", "eigvals", "inv", "matmul", "pinv", "qr", "slogdet", "solve", "svd"]
 
 
 EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
@@ -31,6 +26,11 @@ SVDResult = namedtuple("SVDResult", "U S Vh")
 matmul = anp.matmul
 det = anp.linalg.det
 inv = anp.linalg.inv
+
+
+def _below(x: Any) -> Any:
+    """What is below the diagonal."""
+    return where(np.tri(*shape_of(x)[-2:], k=-1, dtype=bool), x, 0.0)
 
 
 def _adjoint(x: Any) -> Any:
@@ -48,7 +48,7 @@ def complex_cholesky_vjp(ans: Any, x: Any) -> Any:
 
     def back(g: Any) -> Any:
         inner = matmul(_adjoint(ans), anp.conj(g))  # autograd's cotangents are not conjugated
-        inner = tril(inner, k=-1) + _real_diagonal(inner) / 2
+        inner = _below(inner) + _real_diagonal(inner) / 2
         inverse = inv(ans)
         result = matmul(matmul(_adjoint(inverse), inner), inverse)
         return anp.conj((result + _adjoint(result)) / 2)
@@ -64,32 +64,9 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return _adjoint(lower) if upper else lower
 
 
-def cross(x: Any, y: Any, /, *, axis: int = -1) -> Any:
-    ndim = max(ndim_of(x), ndim_of(y))
-    if not -ndim <= axis < 0:
-        axis -= ndim
-    (a, b, c), (d, e, f) = [[anp.moveaxis(v, axis, -1)[..., i] for i in range(3)] for v in (x, y)]
-    return anp.moveaxis(anp.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1), -1, axis)
-
-
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    rows, columns = shape_of(x)[-2:]
-    i = np.arange(0 if offset >= 0 else -offset, rows)
-    i = i[(i + offset >= 0) & (i + offset < columns)]
-    return x[..., i, i + offset]
-
-
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    return sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
-
-
 def eigh(x: Any, /) -> EighResult:
     result = anp.linalg.eigh(x)
     return EighResult(result[0], result[1])
-
-
-def eigvalsh(x: Any, /) -> Any:
-    return eigh(x).eigenvalues
 
 
 def eig(x: Any, /) -> Any:
@@ -99,28 +76,6 @@ def eig(x: Any, /) -> Any:
 
 def eigvals(x: Any, /) -> Any:
     return eig(x)[0]
-
-
-def matrix_power(x: Any, n: int, /) -> Any:
-    if n < 0:
-        return matrix_power(inv(x), -n)
-    result: Any = None
-    square = x
-    while n:
-        if n & 1:
-            result = square if result is None else matmul(result, square)
-        n >>= 1
-        if n:
-            square = matmul(square, square)
-    return np.zeros_like(value(x)) + np.eye(shape_of(x)[-1], dtype=np.asarray(value(x)).dtype) if result is None else result
-
-
-def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
-    return np.linalg.matrix_rank(value(x), rtol=rtol)
-
-
-def outer(x: Any, y: Any, /) -> Any:
-    return x[:, None] * y[None, :]
 
 
 @primitive  # type: ignore[untyped-decorator]
@@ -184,41 +139,6 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(result[0], result[1], result[2])
 
 
-def svdvals(x: Any, /) -> Any:
-    return svd(x, full_matrices=False).S
-
-
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
-    size = anp.abs(x)
-    if ord == np.inf:
-        return functions.max(size, axis=axis, keepdims=keepdims)
-    if ord == -np.inf:
-        return functions.min(size, axis=axis, keepdims=keepdims)
-    if ord == 0:
-        return np.asarray(sum(value(x) != 0, axis=axis, keepdims=keepdims)).astype(np.asarray(value(size)).dtype)
-    if ord == 1:
-        return sum(size, axis=axis, keepdims=keepdims)
-    if ord == 2:
-        squares = anp.real(x * anp.conj(x)) if np.iscomplexobj(value(x)) else x * x
-        return functions.root(sum(squares, axis=axis, keepdims=keepdims))
-    return sum(size**ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
-
-
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    if ord == "fro":
-        return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
-    if ord in (1, -1, np.inf, -np.inf):
-        sums = sum(anp.abs(x), axis=-2 if ord in (1, -1) else -1)
-        result = (anp.max if ord > 0 else anp.min)(sums, axis=-1)
-    elif ord == "nuc":
-        result = sum(svdvals(x), axis=-1)
-    elif ord in (2, -2):
-        result = svdvals(x)[..., 0 if ord == 2 else -1]
-    else:
-        raise ValueError(f"Invalid norm order {ord!r} for matrices.")
-    return result[..., None, None] if keepdims else result
-
-
 # QR ------------------------------------------------------------------------------------------------------------------
 
 
@@ -236,7 +156,7 @@ def _qr_vjp(ans: Any, x: Any) -> Any:
         # autograd's cotangents are not conjugated; the formula is written for those that are.
         gq, gr = anp.conj(g[0]), anp.conj(g[1])
         m = matmul(r, _adjoint(gr)) - matmul(_adjoint(gq), q)
-        strict = tril(m, k=-1)
+        strict = _below(m)
         symmetric = strict + _adjoint(strict) + _real_diagonal(m)
         right = _adjoint(gq + matmul(q, symmetric))
         return anp.conj(_adjoint(anp.linalg.solve(r, right)))

@@ -138,10 +138,16 @@ def _einsum_is_plain(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     terms = args[0].partition("->")[0].replace(" ", "").split(",")
     if any(len(set(term) - {"."}) < len(term.replace(".", "")) for term in terms):
         return False
-    return all(len(lengths) == 1 for lengths in functions.index_lengths(terms, args[1:]).values())
+    lengths: dict[str, set[int]] = {}
+    for term, x in zip(terms, args[1:]):
+        before, _, after = term.partition("...")
+        shape = shape_of(x)
+        for letter, length in [*zip(before, shape), *zip(reversed(after), reversed(shape))]:
+            lengths.setdefault(letter, set()).add(length)
+    return all(len(each) == 1 for each in lengths.values())
 
 
-RULES[anp.einsum] = _unless(_einsum_is_plain, anp.einsum, _traced(functions.einsum))
+RULES[anp.einsum] = _unless(_einsum_is_plain, anp.einsum, _traced(_composition("einsum")))
 
 
 def _as_autograd_takes(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:

@@ -16,8 +16,8 @@ import scipy.special
 from autograd.extend import defvjp, primitive
 from autograd.scipy.special import erf, erfc, expit, gamma, gammaln, i0, i1, psi  # noqa: F401  (by name, as in SciPy)
 
-from . import given, namespace
-from .functions import broadcast_to, is_box, shape_of, value
+from . import given
+from .functions import astype, broadcast_arrays, broadcast_to, is_box, shape_of, value
 
 Function = Callable[..., Any]
 
@@ -28,9 +28,9 @@ def around(function: Function) -> Function:
     def call(*values: Any) -> Any:
         dtype = np.result_type(*[value(x) for x in values])  # of numbers too, before SciPy makes them arrays of float64
         inside = np.dtype(float) if dtype.kind == "f" and dtype.itemsize < 8 else dtype
-        arrays = [namespace.astype(x, inside) if is_box(x) else np.asarray(x, dtype=inside) for x in values]
-        result = function(*(namespace.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays))
-        return result if inside == dtype else namespace.astype(result, dtype)
+        arrays = [astype(x, inside) if is_box(x) else np.asarray(x, dtype=inside) for x in values]
+        result = function(*(broadcast_arrays(*arrays) if len(arrays) > 1 else arrays))
+        return result if inside == dtype else astype(result, dtype)
 
     return call
 
@@ -78,7 +78,7 @@ defvjp(_i1e, lambda ans, x: lambda g: g * ((_i0e(x) + ive(2, x)) / 2 - anp.sign(
 def _polygamma(n: int, x: Any) -> Any:
     if not n:
         return psi(x)
-    return namespace.astype(autograd.scipy.special.polygamma(n, x), value(x).dtype)  # SciPy gives float64
+    return astype(autograd.scipy.special.polygamma(n, x), value(x).dtype)  # SciPy gives float64
 
 
 PARTS: dict[str, Function] = {

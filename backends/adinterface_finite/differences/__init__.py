@@ -23,12 +23,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .accuracy import LeafError, errors_by_leaf, overall
-from .evaluation import OUTSIDE, Array, ArrayEvaluations, Evaluations, Form, kept
+from .evaluation import OUTSIDE, Array, ArrayEvaluations, Evaluations, Outputs, kept
 from .levels import Level, below, enclosing
 from .lines import Coordinates, Directions
-from .methods import Adaptive, ComplexStep, Method, Slopes, method_of
+from .methods import Method, Slopes, method_of
 from .methods.sampling import StepError
-from .points import BasePoint
+from .points import BasePoint, Lines
 from .second_order import Second, along, hessian, product
 
 
@@ -45,18 +45,17 @@ def differentiate(f: Callable[..., Any], *arrays: Array, method: Method | None =
 
 __all__ = [
     "OUTSIDE",
-    "Adaptive",
     "Array",
     "ArrayEvaluations",
     "BasePoint",
-    "ComplexStep",
     "Coordinates",
     "Directions",
     "Evaluations",
-    "Form",
     "LeafError",
     "Level",
+    "Lines",
     "Method",
+    "Outputs",
     "Second",
     "Slopes",
     "StepError",

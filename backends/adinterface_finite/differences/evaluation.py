@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -32,6 +34,34 @@ class Form(NamedTuple):
         return bool(np.dtype(self.dtype).kind == "c")
 
 
+class Outputs:
+    """How f's outputs, NumPy arrays or numbers, become one vector, with enough precision for differences."""
+
+    def __init__(self, outputs: Sequence[Any], exactness: Sequence[float]):
+        self.complex = [np.iscomplexobj(output) for output in outputs]
+        self.shapes = [np.shape(output) for output in outputs]
+        self.sizes = [math.prod(shape) for shape in self.shapes]
+        wide = any(output.dtype in (np.longdouble, np.clongdouble) for output in outputs)
+        real, both = (np.longdouble, np.clongdouble) if wide else (np.float64, np.complex128)
+        coarsest = max([epsilon for epsilon, size in zip(exactness, self.sizes) if size], default=2.0**-52)
+        self.form = Form(sum(self.sizes), both if any(self.complex) else real, coarsest)
+        self.number = self.sizes == [1]
+
+    def flat(self, outputs: Sequence[Any]) -> Any:
+        """A number for a single one."""
+        if self.number:
+            output = outputs[0]
+            return output if type(output) is not np.ndarray else output.reshape(())[()]
+        # Copies: f may compute into the same array again.
+        parts = [np.array(output, self.form.dtype).ravel() for output in outputs]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0)
+
+    def split(self, stack: Array) -> list[Array]:
+        """A stack (lines, outputs) as a stack for each output of f, in its shape."""
+        parts = zip(itertools.accumulate(self.sizes), self.sizes, self.shapes)
+        return [stack[:, end - size : end].reshape(len(stack), *shape) for end, size, shape in parts]
+
+
 class Evaluations(ABC):
     """A function around one point."""
 
@@ -43,33 +73,72 @@ class Evaluations(ABC):
         self.level = Level()
         #: What f raised last at a displaced point.
         self.raised: Exception | None = None
-        #: Known after the first evaluation.
-        self.known: Form | None = None
-
-    @property
-    def form(self) -> Form:
-        """That of f's values, from an evaluation at the point if there was none."""
-        if self.known is None:
-            self.here()
-        assert self.known is not None
-        return self.known
+        #: How f's outputs become a vector. Known after the first evaluation.
+        self.known: Outputs | None = None
+        self._base: Any = None
 
     @abstractmethod
-    def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
-        """The values at these points, in order, each as one vector (a number for a single one); NaN outside of f's domain."""
+    def call(self, *leaves: Any) -> Any:
+        """f's value. f may write into these leaves, and may reuse what it returns."""
+
+    def call_at_the_point(self) -> Any:
+        """f's value at the point, from the evaluation that counts, if there are several."""
+        return self.call(*self.copies())
 
     @abstractmethod
+    def vector(self, value: Any) -> Any:
+        """f's value as one vector, or as a number for a single one. The first value sets `known`."""
+
+    def base(self) -> Any:
+        """f's value at the point itself, evaluated once."""
+        return self._once(self.call_at_the_point)
+
     def here(self) -> Array:
-        """The values at the point itself, evaluated once, as an array of the dtype of the form."""
+        """As `base`, as an array of the dtype of the form."""
+        return self._numbers(self.base())
 
     def look(self) -> Array:
         """As `here`, where nothing else than the values is needed. Raises OUTSIDE."""
-        return self.here()
+        return self._numbers(self._once(lambda: self.call(*self.copies())))
+
+    def _once(self, call: Callable[[], Any]) -> Any:
+        if self._base is None:
+            with below(self.level):
+                self._base = call()
+        if self.known is None:
+            self.vector(self._base)
+        return self._base
+
+    def _numbers(self, value: Any) -> Array:
+        return np.array(np.atleast_1d(self.vector(value)), self.form.dtype)
 
     @property
-    @abstractmethod
     def at_hand(self) -> bool:
         """Whether f is known at the point itself."""
+        return self._base is not None
+
+    @property
+    def outputs(self) -> Outputs:
+        """As `known`, from an evaluation at the point if there was none."""
+        if self.known is None:
+            self.base()
+        assert self.known is not None
+        return self.known
+
+    @property
+    def form(self) -> Form:
+        return self.outputs.form
+
+    def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
+        """The values at these points, in order, each as `vector`; NaN outside of f's domain."""
+        found = []
+        with below(self.level):
+            for leaves in points:
+                try:
+                    found.append(self.vector(self.call(*leaves)))
+                except OUTSIDE as error:
+                    found.append(self.outside(error))
+        return found
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:
         """The imaginary parts of the values at complex leaves; None if f is not evaluated there. Raises what f raises."""
@@ -117,38 +186,17 @@ class ArrayEvaluations(Evaluations):
     def __init__(self, f: Callable[..., Any], *leaves: Any, records: bool = False):
         super().__init__(leaves, records=records)
         self.f = f
-        self._here: Array | None = None
 
-    def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
-        found = []
-        with below(self.level):
-            for leaves in points:
-                try:
-                    found.append(self._vector(self.f(*leaves)))
-                except OUTSIDE as error:
-                    found.append(self.outside(error))
-        return found
+    def call(self, *leaves: Any) -> Array:
+        return np.array(self.f(*leaves))
 
-    def here(self) -> Array:
-        if self._here is None:
-            with below(self.level):
-                self._here = self._vector(self.f(*self.copies()))
-        return self._here
-
-    @property
-    def at_hand(self) -> bool:
-        return self._here is not None
+    def vector(self, value: Array) -> Any:
+        if self.known is None:
+            self.known = Outputs([value], [float(np.finfo(value.dtype).eps)])
+        return self.known.flat([value])
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:
-        return np.imag(np.asarray(self.f(*leaves))).ravel()
-
-    def _vector(self, value: Any) -> Array:
-        array = np.asarray(value)
-        wide = array.dtype.itemsize > (16 if array.dtype.kind == "c" else 8)
-        real, both = (np.longdouble, np.clongdouble) if wide else (np.float64, np.complex128)
-        if self.known is None:
-            self.known = Form(array.size, both if array.dtype.kind == "c" else real, float(np.finfo(array.dtype).eps))
-        return np.array(array, self.known.dtype).ravel()
+        return np.imag(self.call(*leaves)).ravel()
 
 
 def kept(arrays: Arrays) -> Arrays:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .evaluation import Array, Arrays
-from .points import TINY, BasePoint, Lines
+from .points import ANYWHERE, TINY, BasePoint, Facts, Lines, OtherLines
 
 #: Of so many numbers the places are kept: to make them for each call would take as long as some evaluations of f.
 KNOWN = 1_000
@@ -65,32 +65,14 @@ class Coordinates(Lines):
                 part = part + 1j * np.real(values[..., start + size : start + 2 * size])
         return part.reshape((*part.shape[:-1], *self.point.numbers[n].shape))
 
-    def number(self, line: int) -> float:
+    def facts(self, line: int) -> Facts:
         n, index, unit = self.places[line]
-        x = self.point.numbers[n][index]
-        return float(x.imag if unit == 1.0j else x.real) if self.point.numbers[n].dtype.kind == "c" else float(x)
-
-    def scale(self, line: int) -> tuple[float, float]:
-        n, index, _ = self.places[line]
-        size = self.point.scale
-        if size is None:
-            size = float(abs(self.point.numbers[n].item(index)))
-            if not TINY < size < math.inf:
-                size = 1.0
-        return size, size
-
-    def reach(self, line: int) -> float:
-        n, index, _ = self.places[line]
-        return max(1.0, float(abs(self.point.numbers[n].item(index))))
-
-    def exactness(self, line: int) -> float:
-        return self.point.exactness[self.places[line][0]]
-
-    def least(self, line: int) -> float:
-        return self.exactness(line) * abs(self.number(line))
-
-    def room(self, line: int) -> tuple[float, float]:
-        return self.point.room(self.number(line), self.places[line][2])
+        point = self.point
+        x, exactness = point.numbers[n].item(index), point.exactness[n]
+        size, own = float(abs(x)), float(x.real if unit == 1.0 else x.imag)
+        usual = point.scale or (size if TINY < size < math.inf else 1.0)
+        room = (point.high - own, own - point.low) if point.bounded and unit == 1.0 else ANYWHERE
+        return Facts(usual, usual, max(1.0, size), exactness, exactness * abs(own), room)
 
     def imaginary(self, leaves: Sequence[Any], line: int, step: float) -> list[Any] | None:
         n, index, _ = self.places[line]
@@ -105,11 +87,15 @@ class Coordinates(Lines):
         there[n] = moved
         return there
 
-    def numbers_at(self, line: int, t: float) -> dict[int, Any]:
+    def moved(self, line: int, t: float) -> dict[int, Any]:
         n, index, unit = self.places[line]
         moved = np.array(self.point.numbers[n], order="K")
-        moved[index] = moved[index] + (t if unit == 1.0 else t * unit)
+        moved[index] += t if unit == 1.0 else t * unit
         return {n: moved}
+
+    def distance(self, line: int, t: float, moved: dict[int, Any]) -> Any:
+        n, index, unit = self.places[line]
+        return _distance(moved[n][index], self.point.numbers[n][index], unit)
 
     def points(
         self, wanted: Iterable[tuple[int, float]], fresh: Callable[[], Arrays], distances: list[Any]
@@ -131,35 +117,15 @@ class Coordinates(Lines):
             distances.append(distance)
             yield leaves
 
-    def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
-        n, index, unit = self.places[line]
-        point, there = self.point, list(leaves)
-        numbers = point.numbers[n]
-        step = t if unit == 1.0 else t * unit
-        if type(numbers) is np.ndarray:
-            moved = numbers.copy("K")
-            at = numbers[index]
-            moved[index] = at + step
-            now = moved[index]
-        else:
-            at = numbers
-            moved = now = type(numbers)(numbers + step)
-        there[n] = point.native(n, moved)
-        return there, _distance(now, at, unit)
-
 
 def both(leaves: Sequence[Any], first: Lines, line: int, t: float, then: Coordinates, other: int, h: float) -> list[Any]:
     """The leaves displaced along one line, and one number of them also along a coordinate."""
-    point, there = first.point, list(leaves)
-    moved = first.numbers_at(line, t)
+    point, moved = first.point, first.moved(line, t)
     n, index, unit = then.places[other]
-    numbers = moved.get(n)
-    if numbers is None:
-        numbers = np.array(point.numbers[n], order="K")
-    numbers[index] = numbers[index] + (h if unit == 1.0 else h * unit)
-    for k, array in {**moved, n: numbers}.items():
-        there[k] = point.native(k, array[()] if isinstance(point.numbers[k], np.generic) else array)
-    return there
+    if n not in moved:
+        moved[n] = np.array(point.numbers[n], order="K")
+    moved[n][index] += h if unit == 1.0 else h * unit
+    return point.displaced(leaves, moved)
 
 
 def _distance(now: Any, at: Any, unit: complex) -> Any:
@@ -192,67 +158,33 @@ class Directions(Lines):
 
     def moving(self) -> Lines:
         """Those that move anything."""
-        return self if self.moves.all() else SelectedLines(self, np.flatnonzero(self.moves).tolist())
+        return self if self.moves.all() else OtherLines(self.point, [(self, n) for n in np.flatnonzero(self.moves).tolist()])
 
     def tangents(self, line: int) -> list[Any]:
         return [stack[line] for stack in self.stacks]
 
-    def reach(self, line: int) -> float:
-        scale, length = 1.0, 0.0
-        for numbers, tangent in zip(self.point.numbers, self.tangents(line)):
-            moves = np.abs(tangent)
-            length = max(length, float(np.max(moves, initial=0.0)))
-            sizes = np.abs(numbers).astype("float64")
-            scale = max(scale, float(np.max(sizes, where=moves != 0, initial=0.0)))
-        return scale / length
-
-    def exactness(self, line: int) -> float:
-        return max([e for e, tangent in zip(self.point.exactness, self.tangents(line)) if np.any(tangent)], default=2.0**-52)
-
-    def least(self, line: int) -> float:
-        return self.exactness(line) * self.scale(line)[0]
-
-    def scale(self, line: int) -> tuple[float, float]:
-        distances: list[Any] = []
-        for numbers, tangent in zip(self.point.numbers, self.tangents(line)):
-            moves = np.abs(tangent).astype("float64")
-            sizes = np.abs(numbers).astype("float64")
-            sizes = np.where((sizes > TINY) & np.isfinite(sizes), sizes, 1.0)
-            if self.point.scale is not None:
-                sizes = np.full(np.shape(sizes), self.point.scale)
-            distances.append((sizes[moves > 0] / moves[moves > 0]).ravel() if np.ndim(moves) else _scalar(sizes, moves))
-        every = np.concatenate(distances) if distances else np.ones(0)
-        return (float(np.median(every)), float(every.min())) if every.size else (1.0, 1.0)
-
-    def room(self, line: int) -> tuple[float, float]:
-        if not self.point.bounded:
-            return math.inf, math.inf
-        ahead = behind = math.inf
-        for numbers, tangent in zip(self.point.numbers, self.tangents(line)):
-            if numbers.dtype.kind == "c":
+    def facts(self, line: int) -> Facts:
+        point, exactness, scales = self.point, 0.0, [np.ones(0)]
+        reach, length, ahead, behind = 1.0, 0.0, math.inf, math.inf
+        for numbers, tangent, coarse in zip(point.numbers, self.tangents(line), point.exactness):
+            moves = np.flatnonzero(tangent)
+            if not moves.size:
                 continue
-            for x, v in zip(np.ravel(numbers), np.ravel(tangent)):
-                if v:
-                    up, down = (self.point.high - x) / abs(v), (x - self.point.low) / abs(v)
-                    ahead, behind = min(ahead, up if v > 0 else down), min(behind, down if v > 0 else up)
-        return float(ahead), float(behind)
+            along = np.ravel(tangent)[moves]
+            lengths, sizes = np.abs(along).astype("float64"), np.abs(np.ravel(numbers)[moves]).astype("float64")
+            exactness, length, reach = max(exactness, coarse), max(length, lengths.max()), max(reach, sizes.max())
+            if point.bounded and numbers.dtype.kind != "c":
+                x, up = np.ravel(numbers)[moves], along > 0
+                above, below = (point.high - x) / lengths, (x - point.low) / lengths
+                ahead = min(ahead, np.where(up, above, below).min())
+                behind = min(behind, np.where(up, below, above).min())
+            sizes = np.where((sizes > TINY) & np.isfinite(sizes), sizes, 1.0) if point.scale is None else point.scale
+            scales.append(sizes / lengths)
+        every = np.concatenate(scales)
+        usual, worst = float(np.median(every)), float(every.min())
+        return Facts(usual, worst, reach / length, exactness, exactness * usual, (float(ahead), float(behind)))
 
-    def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
-        point, there = self.point, list(leaves)
-        alone = self.alone[line]
-        if alone is not None:
-            n, index, v = alone
-            numbers = point.numbers[n]
-            moved = np.array(numbers, order="K")
-            moved[index] = numbers[index] + t * v
-            distance = _distance(moved[index], numbers[index], 1.0) / v if np.isreal(v) and moved.dtype.kind != "c" else t
-            there[n] = point.native(n, moved[()] if isinstance(numbers, np.generic) else moved)
-            return there, distance
-        for n, moved in self.numbers_at(line, t).items():
-            there[n] = point.native(n, moved[()] if isinstance(point.numbers[n], np.generic) else moved)
-        return there, t
-
-    def numbers_at(self, line: int, t: float) -> dict[int, Any]:
+    def moved(self, line: int, t: float) -> dict[int, Any]:
         found: dict[int, Any] = {}
         for n, (numbers, tangent) in enumerate(zip(self.point.numbers, self.tangents(line))):
             if np.any(tangent):
@@ -260,64 +192,13 @@ class Directions(Lines):
                 found[n] = np.asarray(wide + t * tangent).astype(numbers.dtype)
         return found
 
-
-def _scalar(sizes: Any, moves: Any) -> Any:
-    return np.atleast_1d(sizes / moves) if moves > 0 else np.ones(0)
-
-
-class SelectedLines(Lines):
-    """Some of the lines."""
-
-    def __init__(self, lines: Lines, chosen: Sequence[int]):
-        super().__init__(lines.point, len(chosen))
-        self.lines, self.chosen = lines, chosen
-
-    def scale(self, line: int) -> tuple[float, float]:
-        return self.lines.scale(self.chosen[line])
-
-    def reach(self, line: int) -> float:
-        return self.lines.reach(self.chosen[line])
-
-    def exactness(self, line: int) -> float:
-        return self.lines.exactness(self.chosen[line])
-
-    def least(self, line: int) -> float:
-        return self.lines.least(self.chosen[line])
-
-    def room(self, line: int) -> tuple[float, float]:
-        return self.lines.room(self.chosen[line])
-
-    def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
-        return self.lines.at(leaves, self.chosen[line], t)
-
-
-class ConcatenatedLines(Lines):
-    """Lines followed by other lines."""
-
-    def __init__(self, *groups: Lines):
-        super().__init__(groups[0].point, sum(group.count for group in groups))
-        self.places = [(group, line) for group in groups for line in range(group.count)]
-
-    def scale(self, line: int) -> tuple[float, float]:
-        group, own = self.places[line]
-        return group.scale(own)
-
-    def reach(self, line: int) -> float:
-        group, own = self.places[line]
-        return group.reach(own)
-
-    def exactness(self, line: int) -> float:
-        group, own = self.places[line]
-        return group.exactness(own)
-
-    def least(self, line: int) -> float:
-        group, own = self.places[line]
-        return group.least(own)
-
-    def room(self, line: int) -> tuple[float, float]:
-        group, own = self.places[line]
-        return group.room(own)
-
-    def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
-        group, own = self.places[line]
-        return group.at(leaves, own, t)
+    def distance(self, line: int, t: float, moved: dict[int, Any]) -> Any:
+        alone = self.alone[line]
+        if alone is None:
+            return t
+        n, index, v = alone
+        return (
+            _distance(moved[n][index], self.point.numbers[n][index], 1.0) / v
+            if np.isreal(v) and moved[n].dtype.kind != "c"
+            else t
+        )

@@ -7,9 +7,8 @@ keep or change.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +20,11 @@ DOUBLE, EPSILON = np.dtype(np.float64), 2.0**-52
 #: the squares.
 TINY, SQUARED = 1e-290, 1e-150
 
+#: How far a line without bounds may go, ahead and behind.
+ANYWHERE = (math.inf, math.inf)
+
 #: The lowest and the highest value that a number may take.
 Bounds = tuple[float | None, float | None]
-
 
 #: Makes a leaf for f of NumPy numbers. From a leaf to its numbers, the distance from 1 to the next one in its dtype, and the
 #: way back, None for a NumPy leaf.
@@ -64,19 +65,32 @@ class BasePoint:
             self.count += numbers.size
             self.complex.append(not double and numbers.dtype.kind == "c")
 
-    def room(self, x: float, unit: complex) -> tuple[float, float]:
-        """How far a number may move ahead and behind."""
-        if unit != 1 or not self.bounded:
-            return math.inf, math.inf
-        return self.high - x, x - self.low
-
-    def native(self, n: int, moved: Any) -> Any:
-        """A displaced leaf as f gets it."""
-        native = self.natives[n]
-        return moved if native is None else native(moved)
+    def displaced(self, leaves: Sequence[Any], moved: dict[int, Any]) -> list[Any]:
+        """These leaves, with those that have moved as f gets them."""
+        there = list(leaves)
+        for n, array in moved.items():
+            native, numbers = self.natives[n], array[()] if isinstance(self.numbers[n], np.generic) else array
+            there[n] = numbers if native is None else native(numbers)
+        return there
 
 
-class Lines(ABC):
+class Facts(NamedTuple):
+    """What the steps along a line depend on."""
+
+    #: How far f may be looked at: usually, and in the worst case.
+    usual: float
+    worst: float
+    #: The unit of a fixed step: max(1, |x|) along a number.
+    reach: float
+    #: The distance from 1 to the next number in the coarsest leaf that moves.
+    exactness: float
+    #: The shortest step that moves what moves at all, as its dtype has it.
+    least: float
+    #: How far the bounds allow a move, ahead and behind.
+    room: tuple[float, float] = ANYWHERE
+
+
+class Lines:
     """Some lines, by their numbers."""
 
     def __init__(self, point: BasePoint, count: int):
@@ -86,37 +100,25 @@ class Lines(ABC):
         """For each leaf whose lines these are: its number, and its first and last line. -1 for lines that move several."""
         return [(-1, 0, self.count)] if self.count else []
 
-    @abstractmethod
-    def scale(self, line: int) -> tuple[float, float]:
-        """How far f may be looked at along it: usually, and in the worst case."""
-
-    @abstractmethod
-    def reach(self, line: int) -> float:
-        """The unit of a fixed step: max(1, |x|) along a number."""
-
-    @abstractmethod
-    def exactness(self, line: int) -> float:
-        """The distance from 1 to the next number in the coarsest leaf that moves."""
-
-    @abstractmethod
-    def least(self, line: int) -> float:
-        """The shortest step that moves what moves at all, as its dtype has it."""
-
-    def room(self, line: int) -> tuple[float, float]:
-        """How far the bounds allow a move, ahead and behind."""
-        return math.inf, math.inf
+    def facts(self, line: int) -> Facts:
+        raise NotImplementedError
 
     def imaginary(self, leaves: Sequence[Any], line: int, step: float) -> list[Any] | None:
         """The leaves moved by an imaginary distance; None if they are not real or not NumPy's."""
         return None
 
-    def numbers_at(self, line: int, t: float) -> dict[int, Any]:
+    def moved(self, line: int, t: float) -> dict[int, Any]:
         """The numbers of the leaves that move, at the distance t."""
         raise NotImplementedError
 
-    @abstractmethod
+    def distance(self, line: int, t: float, moved: dict[int, Any]) -> Any:
+        """How far they have really moved, in the precision that the slope will have."""
+        return t
+
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         """The leaves at the distance t, with these in place of those that do not move; and the exact distance."""
+        moved = self.moved(line, t)
+        return self.point.displaced(leaves, moved), self.distance(line, t, moved)
 
     def points(
         self, wanted: Iterable[tuple[int, float]], fresh: Callable[[], Arrays], distances: list[Any]
@@ -129,3 +131,19 @@ class Lines(ABC):
             leaves, distance = self.at(fresh(), line, t)
             distances.append(distance)
             yield leaves
+
+
+class OtherLines(Lines):
+    """Some lines of other lines, each by those and its number there."""
+
+    def __init__(self, point: BasePoint, places: Sequence[tuple[Lines, int]]):
+        super().__init__(point, len(places))
+        self.places = places
+
+    def facts(self, line: int) -> Facts:
+        lines, own = self.places[line]
+        return lines.facts(own)
+
+    def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
+        lines, own = self.places[line]
+        return lines.at(leaves, own, t)

@@ -17,12 +17,12 @@ import numpy as np
 
 from .evaluation import Arrays, Evaluations
 from .extrapolation import Estimate, extrapolate, size_of_step, windows
-from .lines import ConcatenatedLines, Coordinates, Directions, both
+from .lines import Coordinates, Directions, both
 from .methods.line_state import LineState
-from .methods.method import Array, Slopes
+from .methods.method import Array, Options, Slopes
 from .methods.rounds import Rounds
-from .methods.sampling import Apart, Options, Step
-from .points import Lines
+from .methods.sampling import Apart, Step
+from .points import Facts, Lines, OtherLines
 from .steps import ENOUGH, SMALLEST
 
 #: A second derivative is exact enough at this multiple of the error of an exact enough slope; where it is small compared with
@@ -66,7 +66,7 @@ def product(
 ) -> Second:
     """The Hessian of a scalar function times one direction, and the gradient: (lines, 1). stacks: as for `Directions`."""
     direction = Directions(lines.point, stacks)
-    together = ConcatenatedLines(lines, direction)
+    together = OtherLines(lines.point, [*[(lines, n) for n in range(lines.count)], (direction, 0)])
     bends = Bends(options, evaluations, together, range(together.count), fresh)
     bends.run()
     pairs = [(lines.count, j) for j in range(lines.count)]
@@ -86,7 +86,6 @@ class Bends(Rounds):
         #: By line and exponent: f ahead and behind, and the two distances.
         self.seen: dict[tuple[int, int], tuple[Any, Any, float, float]] = {}
         self.march(self.states)
-        self.found = self.allocated().slopes()
         #: The first derivatives: (lines, outputs).
         self.first = self._firsts()
         return self.found
@@ -109,7 +108,7 @@ class Bends(Rounds):
         return (up - 2 * self.middle + down - tilt) / ((moved / 2) ** 2 or SMALLEST)
 
     def _firsts(self) -> Array:
-        values, epsilon = self.found.values.copy(), self.allocated().epsilon
+        values, epsilon = self.found.values.copy(), self.epsilon
         for state in self.states:
             exponents = tuple(state.exponents)
             if len(exponents) < 2:
@@ -131,7 +130,7 @@ class Bends(Rounds):
         parts = [self.seen[state.line, e] for e in exponents]
         slopes = [(up - down) / (a - b) if a != b else 0 * up for up, down, a, b in parts]
         sizes = [np.maximum(abs(up), abs(down)) for up, down, _, _ in parts]
-        epsilon = self.allocated().epsilon
+        epsilon = self.epsilon
         steps = [state.unit * size_of_step(e) for e in exponents]
         lengths = np.array(steps)[None, :, None]
         rounding = np.maximum(0.5 * epsilon * np.array([sizes]), 0.5 * (self.options.absolute or 0.0)) / lengths
@@ -177,7 +176,7 @@ class Mixed(Rounds):
 
     def run(self) -> Slopes:
         self.march(self.states)
-        return self.allocated().slopes()
+        return self.found
 
     def _keys(self, n: int, exponent: int) -> tuple[tuple[int, int], tuple[int, int]]:
         i, j = self.pairs[n]
@@ -214,7 +213,7 @@ class Mixed(Rounds):
         return change / area if area else 0.0 * up
 
     def following(self, state: LineState, exponent: int | None, exponents: tuple[int, ...]) -> Sequence[int]:
-        enough = self.allocated().errors[state.line].max() <= self.beside[state.line]
+        enough = self.found.errors[state.line].max() <= self.beside[state.line]
         return () if enough else super().following(state, exponent, exponents)
 
     def one_sided(self, state: LineState) -> bool:
@@ -228,20 +227,8 @@ class PairsOf(Lines):
         super().__init__(bends.lines.point, len(pairs))
         self.bends, self.pairs = bends, pairs
 
-    def scale(self, line: int) -> tuple[float, float]:
-        i, j = self.pairs[line]
-        size = float(np.sqrt(self.bends.states[i].scale * self.bends.states[j].scale))
-        return size, size
-
-    def reach(self, line: int) -> float:
-        raise NotImplementedError
-
-    def exactness(self, line: int) -> float:
-        return max([self.bends.lines.exactness(each) for each in self.pairs[line]])
-
-    def least(self, line: int) -> float:
-        i, j = self.pairs[line]
-        return float(np.sqrt(self.bends.states[i].least) * np.sqrt(self.bends.states[j].least))
-
-    def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
-        raise NotImplementedError
+    def facts(self, line: int) -> Facts:
+        one, other = [self.bends.states[n] for n in self.pairs[line]]
+        exactness = max([self.bends.lines.facts(n).exactness for n in self.pairs[line]])
+        size, least = float(np.sqrt(one.scale * other.scale)), float(np.sqrt(one.least) * np.sqrt(other.least))
+        return Facts(size, size, size, exactness, least)

@@ -8,7 +8,7 @@ import autograd.scipy.linalg as spl
 import autograd.scipy.special as special
 import numpy as np
 import pytest
-from adinterface_autograd.repairs import namespace
+from adinterface_autograd import namespace
 from adinterface_autograd.repairs.forward import ForwardNode
 from autograd.builtins import list as List
 from autograd.builtins import tuple as Tuple

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .adaptive import Adaptive
 from .complex_step import ComplexStep
 from .fixed import Fixed
-from .method import Method, Slopes
+from .method import Method, Options, Slopes
 
 
 def method_of(
@@ -25,9 +25,9 @@ def method_of(
     """
     relative, absolute = noise if isinstance(noise, tuple) else (noise, None)
     if name in ("adaptive", "complex"):
-        adaptive = Adaptive(most, relative, absolute, step)
+        adaptive = Adaptive(Options(most, relative, absolute, step))
         return ComplexStep(adaptive) if name == "complex" and depth == 1 else adaptive
     return Fixed(name, order, step, relative, depth)
 
 
-__all__ = ["Adaptive", "ComplexStep", "Method", "Slopes", "method_of"]
+__all__ = ["Method", "Slopes", "method_of"]

@@ -15,8 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..evaluation import Arrays, Evaluations
-from ..lines import SelectedLines
-from ..points import Lines
+from ..points import Lines, OtherLines
 from .adaptive import Adaptive
 from .method import Array, Method, Slopes
 
@@ -32,7 +31,7 @@ ENOUGH = 2
 
 class ComplexStep(Method):
     def __init__(self, otherwise: Adaptive):
-        self.otherwise = otherwise
+        self.otherwise, self.options = otherwise, otherwise.options
 
     def relative_error(self, order: int, epsilon: float) -> float:
         return self.otherwise.relative_error(order, epsilon)
@@ -57,12 +56,12 @@ class ComplexStep(Method):
         values, errors, rates = (np.array([found[line][k] if line in found else 0 * next(iter(found.values()))[k]
                                            for line in range(lines.count)]) for k in range(3))  # fmt: skip
         if rest:
-            others = self.otherwise.slopes(evaluations, SelectedLines(lines, rest), fresh)
+            others = self.otherwise.slopes(evaluations, OtherLines(lines.point, [(lines, line) for line in rest]), fresh)
             values[rest], errors[rest], rates[rest] = others.values, others.errors, others.rates
         return Slopes(values, errors, errors, rates)
 
     def _imaginary(self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays]) -> Array | None:
-        step = STEP * lines.scale(line)[0]
+        step = STEP * lines.facts(line).usual
         leaves = lines.imaginary(fresh(), line, step)
         parts = None if leaves is None else evaluations.imaginary(leaves)
         slope = None if parts is None else parts / step
@@ -77,7 +76,8 @@ class ComplexStep(Method):
         a wrong complex step does not shrink.
         """
         before: Array | None = None
-        for step in (GUARD * lines.scale(line)[0], GUARD / 16 * lines.scale(line)[0]):
+        scale = lines.facts(line).usual
+        for step in (GUARD * scale, GUARD / 16 * scale):
             ahead, far = lines.at(fresh(), line, step)
             behind, near = lines.at(fresh(), line, -step)
             up, down = (np.atleast_1d(vector) for vector in evaluations.vectors([ahead, behind]))
@@ -90,7 +90,7 @@ class ComplexStep(Method):
                 top = np.max(np.abs(slope), initial=0.0)
                 rounding = ROUNDING * form.epsilon * sizes / step
                 if np.all(off <= AGREE * top + rounding) or (before is not None and np.all(off <= before / FALL + rounding)):
-                    return slope, np.full(slope.shape, OWN * form.epsilon * top), sizes / lines.scale(line)[0]
+                    return slope, np.full(slope.shape, OWN * form.epsilon * top), sizes / scale
                 if not np.all(off <= NEAR * top + rounding):
                     return None
             before = off

@@ -48,12 +48,9 @@ class Fixed(Method):
         return in_parts(evaluations, lines, len(self.nodes), lambda chosen: self._along(evaluations, lines, chosen, fresh))
 
     def _along(self, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]) -> Slopes:
-        scaled = lines.point.scale is not None
-        if len(set(lines.point.exactness)) == 1:
-            relative = [self.relative(lines.point.exactness[0])] * len(chosen)
-        else:
-            relative = [self.relative(lines.exactness(line)) for line in chosen]
-        steps = [r * (lines.scale(line)[0] if scaled else lines.reach(line)) for r, line in zip(relative, chosen)]
+        scaled, facts = lines.point.scale is not None, [lines.facts(line) for line in chosen]
+        relative = [self.relative(each.exactness) for each in facts]
+        steps = [r * (each.usual if scaled else each.reach) for r, each in zip(relative, facts)]
         wanted = [(line, node * step) for line, step in zip(chosen, steps) for node in self.beside]
         moved: list[Any] = []
         vectors = evaluations.vectors(lines.points(wanted, fresh, moved))
@@ -76,7 +73,7 @@ class Fixed(Method):
         # Truncation as if f bent in the scale of x, and rounding.
         exactness = max(form.epsilon, self.noise or 0.0, evaluations.level.error)
         floors = exactness * sizes / np.array(steps)[:, None]
-        scales = np.array([lines.scale(line)[0] for line in chosen])[:, None]
+        scales = np.array([each.usual for each in facts])[:, None]
         return Slopes(slopes, np.abs(slopes) * max(relative, default=0.0) ** self.order + floors, floors, sizes / scales)
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..extrapolation import size_of_step
+from ..points import Facts
 from .method import Array
 
 #: No exponent that is too large yet.
@@ -22,15 +23,13 @@ class LineState:
         "sides", "sizes", "slopes", "unit",
     )  # fmt: skip
 
-    def __init__(self, line: int, unit: float, usual: float, worst: float, room: tuple[float, float]):
-        #: Its place among the lines, the step `2**0`, and the scale of x.
-        self.line, self.unit, self.scale = line, unit, usual
+    def __init__(self, line: int, facts: Facts, unit: float, coarse: float):
+        #: Its place among the lines, the step `2**0`, the scale of x, and the precision in which f computes with x.
+        self.line, self.unit, self.scale, self.coarse = line, unit, facts.usual, coarse
         #: How many powers of two below the first step the most cautious one is.
-        self.caution = min(0, round(math.log2(worst / usual))) if worst < usual else 0
-        #: How far the bounds let it go, ahead and behind.
-        self.room = room
-        #: The shortest step that moves x at all, and the precision in which f computes with x.
-        self.least, self.coarse = 0.0, 0.0
+        self.caution = min(0, round(math.log2(facts.worst / facts.usual))) if facts.worst < facts.usual else 0
+        #: How far the bounds let it go, ahead and behind; the shortest step that moves x at all.
+        self.room, self.least = facts.room, facts.least
         self.exponents: list[int] = []
         #: Of each step: the derivative, and how large f's values were, by output.
         self.slopes: list[Any] = []

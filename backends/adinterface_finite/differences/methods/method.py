@@ -34,16 +34,28 @@ class Slopes(NamedTuple):
         return cls(*[np.concatenate(column) for column in zip(*parts)])
 
 
+class Options(NamedTuple):
+    """most: evaluations of each line. noise: of the values of f, relative; None takes the rounding of their dtype.
+    absolute: their absolute noise, if known. step: the first step, relative to the scale of a number, or None."""
+
+    most: int
+    noise: float | None
+    absolute: float | None
+    step: float | None
+
+
 def in_parts(evaluations: Evaluations, lines: Lines, points: int, compute: Callable[[range], Slopes]) -> Slopes:
     """`compute` for all lines, in groups: the values of f at this number of points on each line fit into memory.
 
     The first group is small, to find the number of outputs of f.
     """
+    if not lines.count:
+        nothing = np.zeros((0, evaluations.form.size), evaluations.form.dtype)
+        return Slopes(nothing, nothing.real, nothing.real, nothing.real)
     parts: list[Slopes] = []
     start = 0
     while start < lines.count:
-        form = evaluations.known
-        size = FEW // points if form is None else MEMORY // (points * max(1, form.size))
+        size = FEW // points if evaluations.known is None else MEMORY // (points * max(1, evaluations.form.size))
         stop = min(start + max(1, size), lines.count)
         parts.append(compute(range(start, stop)))
         start = stop
@@ -55,6 +67,8 @@ class Method(ABC):
 
     #: Whether estimated errors tell how f is, so that large ones are worth a warning.
     estimates = True
+    #: Those of second differences; None for a method without.
+    options: Options | None = None
 
     @abstractmethod
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:

@@ -1,4 +1,4 @@
-"""Rounds of steps along some lines, until all are finished."""
+"""Rounds of steps along some lines, until all are finished, with derivatives and their estimated errors from the slopes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..steps import BEGIN
-from .estimates import Estimates
+from ..extrapolation import windows
+from ..neighbours import without_kinks
+from ..steps import ASIDE, BEGIN, BELOW, coarse, decide, grain, may_be_rounded, noise_shown
 from .line_state import LineState
-from .method import Slopes
+from .method import Array, Slopes
 from .one_sided import one_sided_slopes
 from .sampling import Sampling, Step
 
@@ -17,8 +18,20 @@ from .sampling import Sampling, Step
 class Rounds(Sampling):
     """Some lines in lockstep: each round gives every unfinished line one more step."""
 
-    #: Made when the first value of f is there.
-    estimates: Estimates | None = None
+    #: Whether what follows is there. It is made when the first value of f is.
+    allocated = False
+    #: What is known so far.
+    found: Slopes
+    #: The precision of f's values.
+    epsilon: float
+    #: Half of what f's values are rounded to, by line and output, as far as it was looked at.
+    grains: dict[tuple[int, int], float]
+    #: The noise of f's values that second differences showed, in the units of f.
+    noise: Array
+    #: The lines of which some output looked rounded so far. Not of complex outputs: the modulus may be a short number.
+    rounded: Array
+    #: f at the point itself, if it judges the derivatives.
+    point: Array | None
 
     def run(self) -> Slopes:
         both, one_sided = self.states, []
@@ -30,11 +43,10 @@ class Rounds(Sampling):
         for state in both:
             if state.failures and not state.exponents and state.sides:
                 one_sided.append(state)
-        if one_sided and self.estimates is None:
-            self.evaluations.here()  # bounds leave room on one side of every line
-        found = self.allocated().slopes()
+        self.allocate()  # bounds may leave room on one side of every line
+        found = self.found
         if one_sided:
-            one_sided_slopes(self, one_sided, found, self.allocated().epsilon)
+            one_sided_slopes(self, one_sided, found, self.epsilon)
         if self.evaluations.raised is not None and np.isnan(found.values).all(axis=1).any():
             raise self.evaluations.raised  # wherever it was looked at
         if self.not_finite is not None and self.not_finite.any():
@@ -52,13 +64,102 @@ class Rounds(Sampling):
         up, down, apart = self.values_at(wanted)
         failed: list[Step] = []
         self.see(wanted, up, down, apart, failed)
-        estimates = self.allocated()
+        self.allocate()
         again = [(state, exponent) for state, exponent in failed if exponent not in state.exponents]
         ready = sorted({state.line for state, _ in wanted} - {state.line for state, _ in again})
-        return [*again, *estimates.next(self, [self.states[line - self.chosen.start] for line in ready])]
+        return [*again, *self._next([self.states[line - self.chosen.start] for line in ready])]
 
-    def allocated(self) -> Estimates:
-        """The estimates, as f's outputs are."""
-        if self.estimates is None:
-            self.estimates = Estimates(self)
-        return self.estimates
+    def allocate(self) -> None:
+        """Make the arrays, as f's outputs are, if there are none yet."""
+        if self.allocated:
+            return
+        self.allocated = True
+        form = self.evaluations.form
+        shape, real = (len(self.states), form.size), np.zeros(0, form.dtype).real.dtype
+        values, errors = np.full(shape, np.nan, form.dtype), np.full(shape, np.inf, real)
+        self.found = Slopes(values, errors, np.zeros(shape, real), np.zeros(shape, real))
+        self.epsilon, self.grains, self.noise = self.precision(), {}, np.zeros(shape, real)
+        self.rounded = np.full(len(self.states), self.options.noise is None and values.dtype == np.float64)
+        self.point = self.here()
+
+    def _next(self, ready: Sequence[LineState]) -> list[Step]:
+        """The steps of the next round, for the lines that were evaluated."""
+        groups: dict[tuple[float, tuple[int, ...]], list[LineState]] = {}
+        following: list[Step] = []
+        for state in ready:
+            if len(state.exponents) > 1:
+                groups.setdefault((state.coarse, tuple(state.exponents)), []).append(state)
+            elif state.exponents:  # its only slope is the derivative, without an estimate
+                i = state.line - self.chosen.start
+                self.found.values[i], self.found.rates[i] = state.slopes[0], state.sizes[0] / state.scale**self.order
+                if state.count + 2 <= self.most:
+                    following.append((state, state.exponents[0] - BELOW))
+        self.epsilon = max(self.epsilon, self.level.error)
+        with np.errstate(all="ignore"):  # quotients of zeros are looked at nowhere
+            for (exactness, exponents), group in groups.items():
+                following.extend(self._judge(exactness, exponents, group))
+        return following
+
+    def _judge(self, exactness: float, exponents: tuple[int, ...], group: Sequence[LineState]) -> list[Step]:
+        """Estimate the derivatives along lines with the same steps, and choose the steps to take next.
+
+        exactness: the precision in which f computes with the moving leaves, which may be less than that of its value.
+        """
+        slopes, sizes, middles = (np.array(column) for column in zip(*[state.kept() for state in group]))
+        rows = np.array([state.line - self.chosen.start for state in group])
+        bad, left = np.array([state.bad for state in group]), self.most - np.array([state.count for state in group])
+        found, inside = self.found, windows(exponents, self.power, self.order)
+        steps = np.array([state.unit for state in group])[:, None] * inside.powers
+        scales, exactly = np.array([state.scale for state in group]), sizes
+        epsilon = max(self.epsilon, exactness)
+        residues = None if self.point is None else without_kinks(middles - self.point, steps)
+        if self.order == 1:
+            # f rounds what it makes of x, too, which is more where f itself is small: by its slopes here, ahead and behind.
+            exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
+            if residues is not None:
+                exactly = np.maximum(exactly, np.abs(residues) * (scales[:, None] / steps)[:, :, None])
+        rounding = self.rounding(exactly, steps, epsilon)
+        if self.order > 1 and len(exponents) > 2:
+            powers = (steps**self.order)[:, :, None]
+            self.noise[rows] = np.maximum(self.noise[rows], noise_shown(slopes, rounding, powers))
+            rounding = np.maximum(rounding, self.noise[rows][:, None] / powers)
+        grained = self._grained(rows, sizes)
+        if grained is not None and residues is not None and len(exponents) == 2:
+            for n, k in np.argwhere(grained).tolist():
+                if grain(sizes[n, :, k].tolist()):
+                    residues[n, :, k] = 0.0  # two steps do not tell what is rounded from what is not smooth
+        if grained is not None and len(exponents) > 2:
+            rounding = self._with_grains(rows, slopes, sizes, rounding, steps, grained)
+        estimate = self.extrapolated(inside, slopes, rounding, steps, residues)
+        found.values[rows], found.errors[rows], found.floors[rows] = estimate.value, estimate.error, estimate.floor
+        found.rates[rows] = exactly.max(axis=1) / scales[:, None] ** self.order
+        known = (self.limit(epsilon), steps[:, 0] < scales, bad, left)
+        chosen = decide(exponents, self.power, self.order, slopes, rounding, estimate, *known, residues, steps)
+        if grained is not None and len(exponents) == 2:
+            for n, k in np.argwhere(grained & np.asarray(slopes.any(axis=(1, 2)))[:, None]).tolist():
+                if chosen[n] is None and grain(sizes[n, :, k].tolist()):
+                    chosen[n] = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
+        following: list[Step] = []
+        for state, exponent, rest in zip(group, chosen, left.tolist()):
+            if rest >= 2:
+                following.extend([(state, e) for e in self.following(state, exponent, exponents)])
+        return following
+
+    def _grained(self, rows: Array, sizes: Array) -> Array | None:
+        """Which lines and outputs have values that may be rounded to some digits; None if there are none."""
+        if not self.rounded[rows].any():  # what was not rounded at some steps is not at more
+            return None
+        found = may_be_rounded(sizes)
+        self.rounded[rows] = found.any(axis=1)
+        return found if found.any() else None
+
+    def _with_grains(self, rows: Array, slopes: Array, sizes: Array, rounding: Array, steps: Array, grained: Array) -> Array:
+        """Rounding errors as rounded values have them."""
+        for n, k in np.argwhere(grained).tolist():
+            key, values, errors = (int(rows[n]), k), slopes[n, :, k].tolist(), rounding[n, :, k].tolist()
+            if key not in self.grains:
+                self.grains[key] = 0.5 * grain(sizes[n, :, k].tolist())
+            half = coarse(self.grains[key], values, errors, steps[n, -1])
+            if half:
+                rounding[n, :, k] = np.maximum(errors, self.gain * half / steps[n] ** self.order)
+        return rounding

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,28 +14,16 @@ from ..levels import enclosing
 from ..points import SQUARED, Lines
 from ..steps import BEGIN, FINE, RETREAT, START, unit
 from .line_state import LineState
-from .method import Array
+from .method import Array, Options
 
 #: A line, and the exponent of a step along it.
 Step = tuple[LineState, int]
 #: How far points ahead really are, and those behind.
 Apart = tuple[Array, Array]
 
-_ANYWHERE = (math.inf, math.inf)
-
 
 class StepError(OverflowError):
     """Steps whose powers are no numbers."""
-
-
-class Options(NamedTuple):
-    """most: evaluations of each line. noise: of the values of f, relative; None takes the rounding of their dtype.
-    absolute: their absolute noise, if known. step: the first step, relative to the scale of a number, or None."""
-
-    most: int
-    noise: float | None
-    absolute: float | None
-    step: float | None
 
 
 class Sampling:
@@ -54,21 +42,20 @@ class Sampling:
         #: Whether no outer differences use these derivatives. Read here: it changes while f is evaluated for them.
         self.outermost = enclosing() is None
         factor = 1.0 if options.step is None else options.step / START
-        bounded, scale = lines.point.bounded, lines.scale
         self.states: list[LineState] = []
         for line in chosen:
-            usual, worst = scale(line)
-            if usual < SQUARED and self.order > 1:
-                usual = worst = 1.0
-            if usual > 1 / SQUARED and self.order > 1:
-                raise StepError(
-                    f"an argument is about {usual:.0e}, so large that the square of its step, by which a second difference is "
-                    f"divided, is no number. Give f the argument in a larger unit."
-                )
-            room = lines.room(line) if bounded else _ANYWHERE
-            state = LineState(line, unit(usual * factor), usual, worst, room)
-            state.least, state.coarse = lines.least(line), lines.exactness(line) if options.noise is None else 0.0
-            self.states.append(state)
+            facts = lines.facts(line)
+            if self.order > 1:
+                if facts.usual > 1 / SQUARED:
+                    raise StepError(
+                        f"an argument is about {facts.usual:.0e}, so large that the square of its step, by which a second "
+                        f"difference is divided, is no number. Give f the argument in a larger unit."
+                    )
+                if facts.usual < SQUARED:
+                    facts = facts._replace(usual=1.0, worst=1.0)
+            self.states.append(
+                LineState(line, facts, unit(facts.usual * factor), facts.exactness if options.noise is None else 0.0)
+            )
         #: Outputs that are not finite at the point itself.
         self.not_finite: Array | None = None
         #: f is not known at the point itself.
@@ -175,7 +162,7 @@ class Sampling:
 
     # what estimates ask
 
-    def epsilon(self) -> float:
+    def precision(self) -> float:
         """The precision of f's values, relative."""
         own = self.evaluations.form.epsilon if self.options.noise is None else self.options.noise
         return max(own, self.level.error)

@@ -1,0 +1,174 @@
+"""The Array API namespace of autograd's boxes, version 2024.12, and einsum; and what the repairs take from adinterface.
+
+autograd's functions where they are right, the repairs where they are not, and compositions of these for all others. Each function
+of `autograd.numpy` here was checked: some others, such as `concat`, silently lose a gradient.
+"""
+
+import functools as _functools
+import sys as _sys
+from collections.abc import Callable as _Callable
+from math import e, inf, nan, pi  # noqa: F401  (a namespace is what this file is)
+from typing import Any as _Any
+
+import autograd.numpy as anp
+import numpy as np
+from array_api_compat import numpy as _compat
+
+from adinterface.core.contract.errors import ConversionError as _ConversionError
+from adinterface.core.contract.errors import NotDifferentiableError as _NotDifferentiableError
+from adinterface.core.contract.library import dtype_name as _dtype_name
+
+from .repairs import fft as _fft
+from .repairs import given as _given
+from .repairs import linalg as _linalg
+from .repairs.box import Box as _Box
+from .repairs.box import boxing as _boxing
+from .repairs.box import boxing_all as _boxing_all
+from .repairs.functions import *  # noqa: F403
+from .repairs.functions import discrete as _discrete
+from .repairs.functions import value as _value
+
+_Function = _Callable[..., _Any]
+_this = _sys.modules[__name__]
+
+__array_api_version__ = "2024.12"
+__array_namespace_info__ = _compat.__array_namespace_info__  # NumPy's own is of 2.1
+
+newaxis = None
+
+bool = np.bool_
+float16, float32, float64, complex64, complex128 = np.float16, np.float32, np.float64, np.complex64, np.complex128
+int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
+uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
+can_cast, isdtype, finfo, iinfo = np.can_cast, np.isdtype, np.finfo, np.iinfo
+result_type = _discrete("result_type")
+
+# Creation from values that are not boxes.
+arange, empty, eye, ones, zeros, from_dlpack = np.arange, np.empty, np.eye, np.ones, np.zeros, np.from_dlpack
+empty_like = _discrete("empty_like")
+
+# Element by element, with a derivative.
+abs, conj, real, negative, positive = anp.abs, anp.conj, anp.real, anp.negative, lambda x, /: x
+acos, acosh, asin, asinh, atan, atanh = anp.arccos, anp.arccosh, anp.arcsin, anp.arcsinh, anp.arctan, anp.arctanh
+cos, cosh, sin, sinh, tan, tanh = anp.cos, anp.cosh, anp.sin, anp.sinh, anp.tan, anp.tanh
+exp, expm1, log, log10, log1p, log2 = anp.exp, anp.expm1, anp.log, anp.log10, anp.log1p, anp.log2
+reciprocal, sqrt, square = anp.reciprocal, anp.sqrt, anp.square
+add, subtract, multiply, divide, atan2, logaddexp = (
+    anp.add, anp.subtract, anp.multiply, anp.divide, anp.arctan2, anp.logaddexp,
+)  # fmt: skip
+maximum, minimum = anp.maximum, anp.minimum
+
+# Element by element, without one.
+ceil, floor, round, sign, trunc, floor_divide = (
+    _discrete(name) for name in ("ceil", "floor", "round", "sign", "trunc", "floor_divide")
+)
+isfinite, isinf, isnan, signbit = (_discrete(name) for name in ("isfinite", "isinf", "isnan", "signbit"))
+equal, not_equal, less, less_equal, greater, greater_equal = (
+    _discrete(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+)
+logical_and, logical_or, logical_xor, logical_not = (
+    _discrete(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")
+)
+bitwise_and, bitwise_or, bitwise_xor, bitwise_invert, bitwise_left_shift, bitwise_right_shift = (
+    _discrete("bitwise_" + name) for name in ("and", "or", "xor", "invert", "left_shift", "right_shift")
+)
+
+# Searching and sets.
+all, any, argmax, argmin, count_nonzero, nonzero, searchsorted = (
+    _discrete(name) for name in ("all", "any", "argmax", "argmin", "count_nonzero", "nonzero", "searchsorted")
+)
+unique_all, unique_counts, unique_inverse, unique_values = (
+    _discrete("unique_" + name) for name in ("all", "counts", "inverse", "values")
+)
+
+# Manipulation and products.
+moveaxis, permute_dims = anp.moveaxis, lambda x, /, axes: anp.transpose(x, axes)
+matmul, einsum = anp.matmul, anp.einsum
+
+
+class _Part:
+    """linalg or fft: the functions of ours, and compositions."""
+
+    def __init__(self, name: str, own: _Any):
+        self._name = name
+        vars(self).update(_boxing_all(vars(own), own.__all__))
+
+    def __getattr__(self, name: str) -> _Any:
+        composed = vars(self)[name] = _composed(f"{self._name}.{name}")
+        return composed
+
+
+def _composed(name: str) -> _Function:
+    from adinterface.namespaces.compositions import COMPOSITIONS  # here, because many programs need none of them
+
+    if name not in COMPOSITIONS:
+        raise AttributeError(f"The namespace of autograd has no {name}.")
+    return _boxing(_functools.partial(COMPOSITIONS[name], _this))
+
+
+def __getattr__(name: str) -> _Any:
+    composed = globals()[name] = _composed(name)
+    return composed
+
+
+linalg, fft = _Part("linalg", _linalg), _Part("fft", _fft)
+_own = sorted({name for name in globals() if not name.startswith("_")} - {"anp", "np", "fft", "linalg"})
+globals().update(_boxing_all(globals(), _own))
+_Box.namespace = _this
+
+# What compositions take beside the standard.
+
+
+def gather(x: _Any, indices: _Any, axis: int) -> _Any:
+    return x[(*(slice(None),) * axis, indices)]
+
+
+def numbers(x: _Any) -> _Any:
+    return np.asarray(_value(x))
+
+
+def dtype_name(x: _Any) -> str:
+    """Of an array or of a dtype."""
+    return _dtype_name(x.dtype if isinstance(getattr(x, "dtype", None), np.dtype) else np.dtype(x))
+
+
+# What the repairs take.
+
+_given.number = _functools.partial(
+    _NotDifferentiableError,
+    "float(x) makes a Python number of an array that autograd follows, which would drop its gradient. Leave it an array: "
+    "write xp.sin for math.sin, with xp = adinterface.array_namespace(x).",
+)
+_given.pickled = _functools.partial(
+    _ConversionError,
+    "An array that is being differentiated was pickled (by pickle, joblib or multiprocessing), which drops its gradient. "
+    "Compute with it in this process.",
+)
+_given.listed = _functools.partial(
+    _NotDifferentiableError,
+    "A list of what is differentiated stands where one of autograd's functions takes an array, and its gradient would be "
+    "lost. Write xp.stack([...]) for the list (xp = adinterface.array_namespace(x)), or decorate f with "
+    "adinterface.numpy_function, for NumPy's own functions.",
+)
+
+
+@_functools.cache
+def _composition(name: str) -> _Function:
+    from adinterface.numpy_code.compositions import COMPOSITIONS  # here, because most programs need none of them
+
+    return _functools.partial(COMPOSITIONS[name], _this)
+
+
+def _by_order(name: str, function: _Function) -> _Function:
+    from adinterface.scipy.special.for_engines import with_partials  # here, because it takes long to import
+
+    return with_partials(name, function)
+
+
+def _of_complex(name: str, x: _Any) -> None:
+    from adinterface.scipy.special.for_engines import along_the_line  # here, because it takes long to import
+
+    along_the_line(name.removesuffix("e"), "real", x)
+
+
+_given.composition, _given.by_order, _given.of_complex = _composition, _by_order, _of_complex

@@ -108,7 +108,7 @@ class FiniteDifferencesBackend(Backend, Errors):
         """real: f's value is known to be. A `Linearized` where an engine traces the leaves."""
         evaluations = FlatEvaluations(self, function, leaves)
         try:
-            point = evaluations.point
+            point = evaluations.point()
             doubled, needed = point.complex, value or not point.count
             if needed or (not real and any(doubled)):
                 evaluations.base()
@@ -120,7 +120,7 @@ class FiniteDifferencesBackend(Backend, Errors):
             return traced.linearize(self, evaluations.around, leaves)
         outputs, aux = evaluations.base() if needed else ((), evaluations.aux)
         form = evaluations.outputs
-        rows = [np.moveaxis(part, 0, -1) for part in form.split(slopes.values)]
+        rows = [part.transpose((*range(1, part.ndim), 0)) for part in form.split(slopes.values)]
         blocks = [
             [self._block(lines.part(n, row, complex_), output, leaf) for n, leaf in enumerate(leaves)]
             for row, output, complex_ in zip(rows, evaluations.first, form.complex)
@@ -172,7 +172,7 @@ class FiniteDifferencesBackend(Backend, Errors):
 
     def _along(self, evaluations: FlatEvaluations, stacks: Sequence[Any]) -> Arrays:
         """Stacks of tangents along these directions."""
-        lines = Directions(evaluations.point, stacks)
+        lines = Directions(evaluations.point(), stacks)
         slopes = self._slopes(evaluations, lines.moving())
         values = np.zeros((lines.count, evaluations.form.size), evaluations.form.dtype)
         values[lines.moves] = slopes.values
@@ -230,7 +230,8 @@ class FiniteDifferencesBackend(Backend, Errors):
         if options is None:
             return None
         try:
-            lines = Coordinates(evaluations.point, evaluations.point.complex)
+            point = evaluations.point()
+            lines = Coordinates(point, point.complex)
             if not lines.count:
                 return None
             evaluations.base()

@@ -19,6 +19,8 @@ from .differences import Array, BasePoint, Evaluations, Level, Outputs, below, k
 
 _T = TypeVar("_T")
 DOUBLE = np.dtype(np.float64)
+#: What most functions return. To make it for each call takes as long as an f.
+NUMBER = Outputs([np.float64(0.0)], [2.0**-52])
 
 
 class TracedError(Exception):
@@ -38,7 +40,6 @@ class FlatEvaluations(Evaluations):
         self.aux = Aux()
         self.libraries: list[Library] | None = None
 
-    @functools.cached_property
     def point(self) -> BasePoint:
         """The leaves as NumPy numbers. Raises TracedError if an engine traces one."""
         require_numbers(self.backend, self.leaves)
@@ -52,9 +53,8 @@ class FlatEvaluations(Evaluations):
         with evaluation(self.leaves):
             return kept_all(self.around.at_the_point())
 
-    def vector(self, value: tuple[Arrays, Aux]) -> Any:
-        outputs, aux = value
-        if self.known is None:
+    def vector(self, outputs: Arrays, aux: Aux) -> Any:
+        if not self.known:
             self._see(outputs, aux)
         if self.libraries is not None:
             outputs = tuple([library.to_numpy(output) for library, output in zip(self.libraries, outputs)])
@@ -62,11 +62,14 @@ class FlatEvaluations(Evaluations):
 
     def _see(self, outputs: Arrays, aux: Aux) -> None:
         check_precision(self.backend, self.leaves, outputs)
+        if len(outputs) == 1 and type(outputs[0]) is np.float64:
+            self.known, self.outputs, self.first, self.aux = True, NUMBER, outputs, aux
+            return
         require_numbers(self.backend, outputs)
         libraries = [library_of(self.backend, output) for output in outputs]
         numbers = [library.to_numpy(output) for library, output in zip(libraries, outputs)]
         exactness = [epsilon(library.dtype(output)) for library, output in zip(libraries, outputs)]
-        self.known, self.first, self.aux = Outputs(numbers, exactness), kept(outputs), aux
+        self.known, self.outputs, self.first, self.aux = True, Outputs(numbers, exactness), kept(outputs), aux
         self.libraries = None if all(isinstance(output, (np.ndarray, np.generic)) for output in outputs) else libraries
 
     def native(self, stack: Array) -> Arrays:
@@ -99,7 +102,7 @@ class FlatEvaluations(Evaluations):
     def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
         if self.executor is None:
             with below(self.level):
-                found: list[Any] = self.around.many(points, lambda *value: self.vector(value), self.outside)
+                found: list[Any] = self.around.many(points, self.vector, self.outside)
             return found
         self.base()
         return [
@@ -109,7 +112,7 @@ class FlatEvaluations(Evaluations):
 
     def _heard(self, value: tuple[Arrays, Aux], error: float, order: int) -> Any:
         self.level.note(error, order)
-        return self.vector(value)
+        return self.vector(*value)
 
 
 def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, float, int]:
@@ -130,7 +133,7 @@ def _taken(backend: Backend, leaf: Any) -> tuple[Any, float, Callable[[Any], Any
 def require_numbers(backend: Backend, arrays: Arrays) -> None:
     """Raise TracedError for an array that an outer engine traces."""
     for x in arrays:
-        if type(x) is not np.ndarray and library_of(backend, x).traced(x):
+        if type(x) is not np.ndarray and type(x) is not np.float64 and library_of(backend, x).traced(x):
             raise TracedError
 
 

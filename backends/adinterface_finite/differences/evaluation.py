@@ -73,23 +73,25 @@ class Evaluations(ABC):
         self.level = Level()
         #: What f raised last at a displaced point.
         self.raised: Exception | None = None
-        #: How f's outputs become a vector. Known after the first evaluation.
-        self.known: Outputs | None = None
-        self._base: Any = None
+        #: Whether f was evaluated.
+        self.known = False
+        #: How f's outputs become a vector, from the first evaluation.
+        self.outputs: Outputs
+        self._base: tuple[Any, ...] | None = None
 
     @abstractmethod
-    def call(self, *leaves: Any) -> Any:
-        """f's value. f may write into these leaves, and may reuse what it returns."""
+    def call(self, *leaves: Any) -> tuple[Any, ...]:
+        """f's value, in a tuple of the caller's form. f may write into these leaves, and may reuse what it returns."""
 
-    def call_at_the_point(self) -> Any:
+    def call_at_the_point(self) -> tuple[Any, ...]:
         """f's value at the point, from the evaluation that counts, if there are several."""
         return self.call(*self.copies())
 
     @abstractmethod
-    def vector(self, value: Any) -> Any:
-        """f's value as one vector, or as a number for a single one. The first value sets `known`."""
+    def vector(self, *value: Any) -> Any:
+        """f's value as one vector, or as a number for a single one. The first value sets `outputs` and `known`."""
 
-    def base(self) -> Any:
+    def base(self) -> tuple[Any, ...]:
         """f's value at the point itself, evaluated once."""
         return self._once(self.call_at_the_point)
 
@@ -101,16 +103,16 @@ class Evaluations(ABC):
         """As `here`, where nothing else than the values is needed. Raises OUTSIDE."""
         return self._numbers(self._once(lambda: self.call(*self.copies())))
 
-    def _once(self, call: Callable[[], Any]) -> Any:
+    def _once(self, call: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         if self._base is None:
             with below(self.level):
                 self._base = call()
-        if self.known is None:
-            self.vector(self._base)
+        if not self.known:
+            self.vector(*self._base)
         return self._base
 
-    def _numbers(self, value: Any) -> Array:
-        return np.array(np.atleast_1d(self.vector(value)), self.form.dtype)
+    def _numbers(self, value: tuple[Any, ...]) -> Array:
+        return np.array(np.atleast_1d(self.vector(*value)), self.form.dtype)
 
     @property
     def at_hand(self) -> bool:
@@ -118,15 +120,10 @@ class Evaluations(ABC):
         return self._base is not None
 
     @property
-    def outputs(self) -> Outputs:
-        """As `known`, from an evaluation at the point if there was none."""
-        if self.known is None:
-            self.base()
-        assert self.known is not None
-        return self.known
-
-    @property
     def form(self) -> Form:
+        """That of f's values, from an evaluation at the point if there was none."""
+        if not self.known:
+            self.base()
         return self.outputs.form
 
     def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
@@ -135,7 +132,7 @@ class Evaluations(ABC):
         with below(self.level):
             for leaves in points:
                 try:
-                    found.append(self.vector(self.call(*leaves)))
+                    found.append(self.vector(*self.call(*leaves)))
                 except OUTSIDE as error:
                     found.append(self.outside(error))
         return found
@@ -187,16 +184,16 @@ class ArrayEvaluations(Evaluations):
         super().__init__(leaves, records=records)
         self.f = f
 
-    def call(self, *leaves: Any) -> Array:
-        return np.array(self.f(*leaves))
+    def call(self, *leaves: Any) -> tuple[Array]:
+        return (np.array(self.f(*leaves)),)
 
     def vector(self, value: Array) -> Any:
-        if self.known is None:
-            self.known = Outputs([value], [float(np.finfo(value.dtype).eps)])
-        return self.known.flat([value])
+        if not self.known:
+            self.outputs, self.known = Outputs([value], [float(np.finfo(value.dtype).eps)]), True
+        return self.outputs.flat([value])
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:
-        return np.imag(self.call(*leaves)).ravel()
+        return np.imag(self.call(*leaves)[0]).ravel()
 
 
 def kept(arrays: Arrays) -> Arrays:

@@ -72,7 +72,11 @@ class Coordinates(Lines):
         size, own = float(abs(x)), float(x.real if unit == 1.0 else x.imag)
         usual = point.scale or (size if TINY < size < math.inf else 1.0)
         room = (point.high - own, own - point.low) if point.bounded and unit == 1.0 else ANYWHERE
-        return Facts(usual, usual, max(1.0, size), exactness, exactness * abs(own), room)
+        return Facts(usual, usual, exactness, exactness * abs(own), room)
+
+    def reach(self, line: int) -> tuple[float, float]:
+        n, index, _ = self.places[line]
+        return max(1.0, float(abs(self.point.numbers[n].item(index)))), self.point.exactness[n]
 
     def imaginary(self, leaves: Sequence[Any], line: int, step: float) -> list[Any] | None:
         n, index, _ = self.places[line]
@@ -163,26 +167,35 @@ class Directions(Lines):
     def tangents(self, line: int) -> list[Any]:
         return [stack[line] for stack in self.stacks]
 
+    def _moving(self, line: int) -> list[tuple[Array, Array, float]]:
+        """Of each leaf that moves: the numbers that do, by how much, and the exactness."""
+        found: list[tuple[Array, Array, float]] = []
+        for numbers, tangent, exactness in zip(self.point.numbers, self.tangents(line), self.point.exactness):
+            places = np.flatnonzero(tangent)
+            if places.size:
+                found.append((np.ravel(numbers)[places], np.ravel(tangent)[places], exactness))
+        return found
+
     def facts(self, line: int) -> Facts:
-        point, exactness, scales = self.point, 0.0, [np.ones(0)]
-        reach, length, ahead, behind = 1.0, 0.0, math.inf, math.inf
-        for numbers, tangent, coarse in zip(point.numbers, self.tangents(line), point.exactness):
-            moves = np.flatnonzero(tangent)
-            if not moves.size:
-                continue
-            along = np.ravel(tangent)[moves]
-            lengths, sizes = np.abs(along).astype("float64"), np.abs(np.ravel(numbers)[moves]).astype("float64")
-            exactness, length, reach = max(exactness, coarse), max(length, lengths.max()), max(reach, sizes.max())
-            if point.bounded and numbers.dtype.kind != "c":
-                x, up = np.ravel(numbers)[moves], along > 0
+        point, exactness = self.point, max([each for _, _, each in self._moving(line)])
+        scales, ahead, behind = [], math.inf, math.inf
+        for x, along, _ in self._moving(line):
+            lengths, sizes = np.abs(along).astype("float64"), np.abs(x).astype("float64")
+            if point.bounded and x.dtype.kind != "c":
                 above, below = (point.high - x) / lengths, (x - point.low) / lengths
-                ahead = min(ahead, np.where(up, above, below).min())
-                behind = min(behind, np.where(up, below, above).min())
-            sizes = np.where((sizes > TINY) & np.isfinite(sizes), sizes, 1.0) if point.scale is None else point.scale
-            scales.append(sizes / lengths)
+                ahead = min(ahead, np.where(along > 0, above, below).min())
+                behind = min(behind, np.where(along > 0, below, above).min())
+            usual = np.where((sizes > TINY) & np.isfinite(sizes), sizes, 1.0) if point.scale is None else point.scale
+            scales.append(usual / lengths)
         every = np.concatenate(scales)
-        usual, worst = float(np.median(every)), float(every.min())
-        return Facts(usual, worst, reach / length, exactness, exactness * usual, (float(ahead), float(behind)))
+        size, worst = float(np.median(every)), float(every.min())
+        return Facts(size, worst, exactness, exactness * size, (float(ahead), float(behind)))
+
+    def reach(self, line: int) -> tuple[float, float]:
+        moving = self._moving(line)
+        scale = max([1.0, *[float(np.abs(x).max()) for x, _, _ in moving]])
+        length = max([float(np.abs(along).max()) for _, along, _ in moving])
+        return scale / length, max([exactness for _, _, exactness in moving])
 
     def moved(self, line: int, t: float) -> dict[int, Any]:
         found: dict[int, Any] = {}

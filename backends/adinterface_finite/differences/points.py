@@ -80,8 +80,6 @@ class Facts(NamedTuple):
     #: How far f may be looked at: usually, and in the worst case.
     usual: float
     worst: float
-    #: The unit of a fixed step: max(1, |x|) along a number.
-    reach: float
     #: The distance from 1 to the next number in the coarsest leaf that moves.
     exactness: float
     #: The shortest step that moves what moves at all, as its dtype has it.
@@ -101,6 +99,10 @@ class Lines:
         return [(-1, 0, self.count)] if self.count else []
 
     def facts(self, line: int) -> Facts:
+        raise NotImplementedError
+
+    def reach(self, line: int) -> tuple[float, float]:
+        """The unit of a fixed step, max(1, |x|) along a number; and the exactness, as in `Facts`."""
         raise NotImplementedError
 
     def imaginary(self, leaves: Sequence[Any], line: int, step: float) -> list[Any] | None:
@@ -143,6 +145,10 @@ class OtherLines(Lines):
     def facts(self, line: int) -> Facts:
         lines, own = self.places[line]
         return lines.facts(own)
+
+    def reach(self, line: int) -> tuple[float, float]:
+        lines, own = self.places[line]
+        return lines.reach(own)
 
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         lines, own = self.places[line]

@@ -231,4 +231,4 @@ class PairsOf(Lines):
         one, other = [self.bends.states[n] for n in self.pairs[line]]
         exactness = max([self.bends.lines.facts(n).exactness for n in self.pairs[line]])
         size, least = float(np.sqrt(one.scale * other.scale)), float(np.sqrt(one.least) * np.sqrt(other.least))
-        return Facts(size, size, size, exactness, least)
+        return Facts(size, size, exactness, least)

@@ -37,7 +37,7 @@ class Fixed(Method):
         """The step, relative to a number's scale."""
         if self.step is not None:
             return self.step
-        return _balanced(max(self.noise or 0.0, exactness), self.order + self.depth)
+        return float(max(self.noise or 0.0, exactness) ** (1 / (self.order + self.depth)))
 
     def relative_error(self, order: int, epsilon: float) -> float:
         # A factor of 1000, and of 100, is for functions that bend more than a sine.
@@ -48,9 +48,12 @@ class Fixed(Method):
         return in_parts(evaluations, lines, len(self.nodes), lambda chosen: self._along(evaluations, lines, chosen, fresh))
 
     def _along(self, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]) -> Slopes:
-        scaled, facts = lines.point.scale is not None, [lines.facts(line) for line in chosen]
-        relative = [self.relative(each.exactness) for each in facts]
-        steps = [r * (each.usual if scaled else each.reach) for r, each in zip(relative, facts)]
+        scaled, relative, steps = lines.point.scale is not None, dict[float, float](), []
+        for line in chosen:
+            reach, exactness = lines.reach(line)
+            if exactness not in relative:
+                relative[exactness] = self.relative(exactness)
+            steps.append(relative[exactness] * (lines.facts(line).usual if scaled else reach))
         wanted = [(line, node * step) for line, step in zip(chosen, steps) for node in self.beside]
         moved: list[Any] = []
         vectors = evaluations.vectors(lines.points(wanted, fresh, moved))
@@ -73,14 +76,8 @@ class Fixed(Method):
         # Truncation as if f bent in the scale of x, and rounding.
         exactness = max(form.epsilon, self.noise or 0.0, evaluations.level.error)
         floors = exactness * sizes / np.array(steps)[:, None]
-        scales = np.array([each.usual for each in facts])[:, None]
-        return Slopes(slopes, np.abs(slopes) * max(relative, default=0.0) ** self.order + floors, floors, sizes / scales)
-
-
-@functools.lru_cache(maxsize=64)
-def _balanced(exactness: float, power: int) -> float:
-    """The root: kept, since it is asked for each number."""
-    return float(exactness ** (1 / power))
+        scales = np.array([lines.facts(line).usual for line in chosen])[:, None]
+        return Slopes(slopes, np.abs(slopes) * max(relative.values(), default=0.0) ** self.order + floors, floors, sizes / scales)
 
 
 @functools.cache

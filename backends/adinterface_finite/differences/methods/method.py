@@ -55,7 +55,7 @@ def in_parts(evaluations: Evaluations, lines: Lines, points: int, compute: Calla
     parts: list[Slopes] = []
     start = 0
     while start < lines.count:
-        size = FEW // points if evaluations.known is None else MEMORY // (points * max(1, evaluations.form.size))
+        size = MEMORY // (points * max(1, evaluations.form.size)) if evaluations.known else FEW // points
         stop = min(start + max(1, size), lines.count)
         parts.append(compute(range(start, stop)))
         start = stop

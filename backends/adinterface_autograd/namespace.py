@@ -1,7 +1,7 @@
 """The Array API namespace of autograd's boxes, version 2024.12, and einsum; and what the repairs take from adinterface.
 
-autograd's functions where they are right, the repairs where they are not, and compositions of these for all others. Each function
-of `autograd.numpy` here was checked: some others, such as `concat`, silently lose a gradient.
+autograd's functions where they are right, the repairs where they are not, and compositions for all others. Each function of
+`autograd.numpy` here was checked: some others, such as `concat`, silently lose a gradient.
 """
 
 import functools as _functools
@@ -32,7 +32,7 @@ _Function = _Callable[..., _Any]
 _this = _sys.modules[__name__]
 
 __array_api_version__ = "2024.12"
-__array_namespace_info__ = _compat.__array_namespace_info__  # NumPy's own is of 2.1
+__array_namespace_info__ = _compat.__array_namespace_info__  # type: ignore[attr-defined]  # NumPy's own is of 2.1
 
 newaxis = None
 

@@ -1,4 +1,4 @@
-"""Functions that autograd lacks or gets wrong, with the arguments of the Array API, as compositions of functions that are right.
+"""Functions that autograd lacks or gets wrong, with the arguments of the Array API, composed of functions that are right.
 
 autograd 1.9 has no rule for flip, nextafter, take_along_axis. Its rules fail for new axes of broadcast_to. Those of full_like,
 where (broadcast choices) and concat are silently wrong; hypot is NaN at zero. The others here take the standard's arguments.
@@ -22,8 +22,8 @@ from autograd.tracer import getval
 #: What the namespace takes from here.
 __all__ = [
     "asarray", "astype", "broadcast_arrays", "broadcast_to", "concat", "cumulative_sum", "flip", "full", "full_like", "hypot",
-    "imag", "linspace", "matrix_transpose", "max", "mean", "min", "nextafter", "ones_like", "pow", "remainder", "reshape", "stack",
-    "sum", "take_along_axis", "tensordot", "where", "zeros_like",
+    "imag", "linspace", "matrix_transpose", "max", "mean", "min", "nextafter", "ones_like", "pow", "remainder", "reshape",
+    "stack", "sum", "take_along_axis", "tensordot", "where", "zeros_like",
 ]  # fmt: skip
 
 Axes = int | Sequence[int] | None

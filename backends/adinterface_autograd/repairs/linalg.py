@@ -1,4 +1,4 @@
-"""Functions of linalg with the arguments of the Array API, where autograd's rules are missing or wrong, or its results have no names.
+"""Functions of linalg with the arguments of the Array API, where rules of autograd are missing or wrong.
 
 autograd 1.9 has no rule for `qr`, `pinv(rtol=)`, and a stack of systems with a single right-hand side.
 """
@@ -30,7 +30,8 @@ inv = anp.linalg.inv
 
 def _below(x: Any) -> Any:
     """What is below the diagonal."""
-    return where(np.tri(*shape_of(x)[-2:], k=-1, dtype=bool), x, 0.0)
+    rows, columns = shape_of(x)[-2:]
+    return where(np.tri(rows, columns, k=-1, dtype=bool), x, 0.0)
 
 
 def _adjoint(x: Any) -> Any:

@@ -77,7 +77,9 @@ class Fixed(Method):
         exactness = max(form.epsilon, self.noise or 0.0, evaluations.level.error)
         floors = exactness * sizes / np.array(steps)[:, None]
         scales = np.array([lines.facts(line).usual for line in chosen])[:, None]
-        return Slopes(slopes, np.abs(slopes) * max(relative.values(), default=0.0) ** self.order + floors, floors, sizes / scales)
+        return Slopes(
+            slopes, np.abs(slopes) * max(relative.values(), default=0.0) ** self.order + floors, floors, sizes / scales
+        )
 
 
 @functools.cache

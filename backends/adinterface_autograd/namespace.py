@@ -8,6 +8,7 @@ import functools as _functools
 import sys as _sys
 from collections.abc import Callable as _Callable
 from math import e, inf, nan, pi  # noqa: F401  (a namespace is what this file is)
+from operator import attrgetter as _attrgetter
 from typing import Any as _Any
 
 import autograd.numpy as anp
@@ -26,6 +27,7 @@ from .repairs.box import boxing as _boxing
 from .repairs.box import boxing_all as _boxing_all
 from .repairs.functions import *  # noqa: F403
 from .repairs.functions import discrete as _discrete
+from .repairs.functions import is_box as _is_box
 from .repairs.functions import value as _value
 
 _Function = _Callable[..., _Any]
@@ -99,11 +101,20 @@ class _Part:
 
 
 def _composed(name: str) -> _Function:
+    """NumPy's function for NumPy arrays, and a composition for boxes."""
     from adinterface.namespaces.compositions import COMPOSITIONS  # here, because many programs need none of them
 
     if name not in COMPOSITIONS:
         raise AttributeError(f"The namespace of autograd has no {name}.")
-    return _boxing(_functools.partial(COMPOSITIONS[name], _this))
+    composition, of_numpy = COMPOSITIONS[name], _attrgetter(name)(_compat)
+
+    def call(*args: _Any, **options: _Any) -> _Any:
+        for x in (*args, *options.values()):
+            if _is_box(x):
+                return composition(_this, *args, **options)
+        return of_numpy(*args, **options)
+
+    return _boxing(_functools.update_wrapper(call, of_numpy))
 
 
 def __getattr__(name: str) -> _Any:

@@ -76,15 +76,12 @@ class FiniteDifferencesBackend(Backend, Errors):
 
     def scales(self, leaves: Arrays) -> tuple[Any, ...]:
         """As far as a step moves each number by itself, of which a step along a tangent is made."""
-        if self.options.scale is not None:
-            return tuple([np.full(library_of(self, x).shape(x), self.options.scale) for x in leaves])
-        numbers = [traced.known(self, leaf) for leaf in leaves]
-        return tuple(
-            [
-                np.ones(library_of(self, x).shape(x)) if known is None else np.fmax(1.0, abs(known))
-                for x, known in zip(leaves, numbers)
-            ]
-        )
+        fixed, found = self.options.scale, []
+        for leaf in leaves:
+            known = None if fixed is not None else traced.known(self, leaf)
+            ones = np.ones(library_of(self, leaf).shape(leaf))
+            found.append(ones * (fixed or 1.0) if known is None else np.fmax(ones, abs(known)))
+        return tuple(found)
 
     @property
     def errors(self) -> Errors:

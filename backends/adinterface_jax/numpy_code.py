@@ -170,16 +170,6 @@ def ravel(a: Any, order: str | None = "C") -> Any:
     return jnp.ravel(a, "F" if by_columns(order, a.shape) else "C")
 
 
-def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    first, last = [jnp.asarray(_array(x)) if type(x) in (list, tuple) else x for x in (arr, values)]
-    return jnp.append(first, last, axis)
-
-
-@_taking_lists
-def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    return jnp.vstack(tup, dtype=dtype)  # np.row_stack always says how to cast
-
-
 @_taking_lists
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
     low, high = a_min if min is None else min, a_max if max is None else max
@@ -216,35 +206,16 @@ mean, std, var, average, median = (
 )
 
 
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    return jnp.ediff1d(ary, _array(to_end), _array(to_begin))
-
-
-def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
-    """Under jit, too, as long as the condition itself is known."""
-    if isinstance(condition, jax.Array):
-        return jnp.compress(condition, a, axis)
-    return jnp.take(jnp.ravel(a) if axis is None else a, np.flatnonzero(condition), axis=axis or 0)
-
-
-def extract(condition: Any, arr: Any) -> Any:
-    return compress(jnp.ravel(condition) if isinstance(condition, jax.Array) else np.ravel(condition), jnp.ravel(arr))
-
-
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     if isinstance(x, jax.Array):
         return jnp.bincount(x, weights, minlength=minlength)
     return jnp.bincount(np.asarray(x), weights, length=max(minlength, int(np.max(x, initial=-1)) + 1))
 
 
-def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
-    return jnp.polyint(_array(p), m, 0 if k is None else _array(k))
-
-
 #: Composed of the standard: `jax.numpy` lacks methods, modes or forms of the arguments,
 _FEWER = {
-    "argpartition", "argsort", "choose", "gradient", "nanpercentile", "nanquantile", "partition", "percentile", "quantile",
-    "sort", "tril", "triu",
+    "append", "argpartition", "argsort", "choose", "compress", "ediff1d", "extract", "gradient", "nanpercentile",
+    "nanquantile", "partition", "percentile", "polyint", "quantile", "sort", "tril", "triu", "vstack",
 }  # fmt: skip
 #: or loses a small derivative,
 _ROUGH = {"corrcoef", "nanstd", "sinc"}

@@ -44,29 +44,7 @@ def differentiate(f: Callable[..., Any], *arrays: Array, method: Method | None =
 
 
 __all__ = [
-    "OUTSIDE",
-    "Array",
-    "ArrayEvaluations",
-    "BasePoint",
-    "Coordinates",
-    "Directions",
-    "Evaluations",
-    "LeafError",
-    "Level",
-    "Lines",
-    "Method",
-    "Outputs",
-    "Second",
-    "Slopes",
-    "StepError",
-    "along",
-    "below",
-    "differentiate",
-    "enclosing",
-    "errors_by_leaf",
-    "hessian",
-    "kept",
-    "method_of",
-    "overall",
-    "product",
-]
+    "OUTSIDE", "Array", "ArrayEvaluations", "BasePoint", "Coordinates", "Directions", "Evaluations", "LeafError", "Level",
+    "Lines", "Method", "Outputs", "Second", "Slopes", "StepError", "along", "below", "differentiate", "enclosing",
+    "errors_by_leaf", "hessian", "kept", "method_of", "overall", "product",
+]  # fmt: skip

@@ -79,21 +79,14 @@ class Coordinates(Lines):
         return max(1.0, float(abs(self.point.numbers[n].item(index)))), self.point.exactness[n]
 
     def imaginary(self, leaves: Sequence[Any], line: int, step: float) -> list[Any] | None:
-        n, index, _ = self.places[line]
-        numbers, there = self.point.numbers[n], list(leaves)
-        if self.point.natives[n] is not None or numbers.dtype.name != "float64":
-            return None
-        moved = numbers.astype("complex128")
-        if isinstance(moved, np.ndarray):
-            moved[index] += 1j * step
-        else:
-            moved = moved + 1j * step
-        there[n] = moved
-        return there
+        n = self.places[line][0]
+        known = self.point.natives[n] is None and self.point.numbers[n].dtype.name == "float64"
+        return self.point.displaced(leaves, self.moved(line, 1j * step)) if known else None
 
-    def moved(self, line: int, t: float) -> dict[int, Any]:
+    def moved(self, line: int, t: complex) -> dict[int, Any]:
         n, index, unit = self.places[line]
-        moved = np.array(self.point.numbers[n], order="K")
+        numbers = self.point.numbers[n]
+        moved = np.array(numbers, np.complex128 if type(t) is complex else numbers.dtype, order="K")
         moved[index] += t if unit == 1.0 else t * unit
         return {n: moved}
 

@@ -28,6 +28,7 @@ from adinterface import (
     hvp,
     jacobian,
     prepare,
+    pushforward,
     second_derivative,
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
@@ -386,9 +387,16 @@ def test_numbers_at_the_ends_of_double_precision(x):
         with recording() as record:
             (found,) = gradient(f, FD, [x])
         assert abs(found[0] - exact) <= 10 * exact * record.accuracies[0].relative + 1e-15 * exact
+        for call in (
+            lambda f=f: derivative(lambda t: f([t]), FD, x),
+            lambda f=f: jacobian(f, FD, [x])[0][0],
+            lambda f=f: pushforward(f, FD, (np.array([x]),), (np.ones(1),)).tangent,
+        ):
+            assert call() == pytest.approx(exact, rel=1e-10)
     if x > 1:
-        with pytest.raises(PrecisionError, match="so large that the square of its step"):
-            second_derivative(lambda x: x, FD, x)
+        for call in (lambda: second_derivative(lambda x: x, FD, x), lambda: hvp(np.sum, FD, np.array([x]), np.ones(1))):
+            with pytest.raises(PrecisionError, match="so large that the square of its step"):
+                call()
 
 
 def test_a_value_that_a_smaller_step_contradicts_is_as_bad_as_what_that_step_misses():

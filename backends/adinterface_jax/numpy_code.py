@@ -206,6 +206,17 @@ mean, std, var, average, median = (
 )
 
 
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+    """Under jit, too, as long as the condition itself is known."""
+    if isinstance(condition, jax.Array):
+        return jnp.compress(condition, a, axis)
+    return jnp.take(jnp.ravel(a) if axis is None else a, np.flatnonzero(condition), axis=axis or 0)
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    return compress(jnp.ravel(condition) if isinstance(condition, jax.Array) else np.ravel(condition), jnp.ravel(arr))
+
+
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     if isinstance(x, jax.Array):
         return jnp.bincount(x, weights, minlength=minlength)
@@ -214,7 +225,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
 
 #: Composed of the standard: `jax.numpy` lacks methods, modes or forms of the arguments,
 _FEWER = {
-    "append", "argpartition", "argsort", "choose", "compress", "ediff1d", "extract", "gradient", "nanpercentile",
+    "append", "argpartition", "argsort", "choose", "ediff1d", "gradient", "nanpercentile",
     "nanquantile", "partition", "percentile", "polyint", "quantile", "sort", "tril", "triu", "vstack",
 }  # fmt: skip
 #: or loses a small derivative,

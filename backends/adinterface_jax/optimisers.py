@@ -69,12 +69,7 @@ class Optax:
 
     def update(self, gradient: Any, state: Any, model: Any = None, **extra: Any) -> tuple[Any, Any]:
         """`(updates, state)`: the updates to add to the model, a tree like it, and the next state."""
-        leaves = _Leaves(one_gradient(model, gradient) if model is None else model)
-        gradients = leaves.pytree(leaves.natives(leaves.parameters.gradients(gradient, required=True)))
-        with leaves.scope():
-            values = None if model is None else leaves.pytree(leaves.arrays())
-            updates, state = self._run(self._compiled_update, gradients, state, values, leaves, extra)
-            return leaves.restored(updates), leaves.kept(state)
+        return self._applied(self._compiled_update, gradient, state, model, extra)
 
     def step(self, gradient: Any, state: Any, model: Any, **extra: Any) -> tuple[Any, Any]:
         """`(model, state)`: the model after one step, and the next state.
@@ -82,11 +77,17 @@ class Optax:
         gradient: a tree like the model, or the result of `gradient(loss, backend, model, Constant(x))`. extra: keywords of the
         Optax transformation, such as `value=`; trees like the model are converted as the model is.
         """
-        leaves = _Leaves(model)
+        return self._applied(self._compiled, gradient, state, model, extra)
+
+    def _applied(
+        self, step: Callable[..., Any], gradient: Any, state: Any, model: Any, extra: dict[str, Any]
+    ) -> tuple[Any, Any]:
+        leaves = _Leaves(one_gradient(model, gradient) if model is None else model)
         gradients = leaves.pytree(leaves.natives(leaves.parameters.gradients(gradient, required=True)))
         with leaves.scope():
-            moved, state = self._run(self._compiled, gradients, state, leaves.pytree(leaves.arrays()), leaves, extra)
-            return leaves.restored(moved), leaves.kept(state)
+            values = None if model is None else leaves.pytree(leaves.arrays())
+            result, state = self._run(step, gradients, state, values, leaves, extra)
+            return leaves.restored(result), leaves.kept(state)
 
     def native_step(self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any) -> Callable[..., Any] | None:
         """`whole(model, state, *data)` compiled, for arrays in trees that JAX knows (see `WholeStep`); None if the backend
@@ -129,21 +130,15 @@ class Optax:
         plain = self._stepped if step is self._compiled else self._update
         if not untraced():  # inside a larger program, with which XLA does not fuse code that is compiled apart
             return plain(gradients, state, values, **dynamic, **functions)
-        if not functions:
-            return self._eagerly_or(step)(gradients, state, values, **dynamic)
-        known = (plain, tuple(extra[name] for name in functions), tree.structure(leaves.parameters.model))
-        if self._known is None or self._known[0] != known:
-            self._known = (
-                known,
-                jax.jit(functools.partial(plain, **functions)) if self.jit else functools.partial(plain, **functions),
-            )
-        return self._eagerly_or(self._known[1])(gradients, state, values, **dynamic)
-
-    def _eagerly_or(self, step: Callable[..., Any]) -> Callable[..., Any]:
-        """Compiled code takes NumPy arrays directly; Optax itself needs JAX arrays."""
-        if self.jit:
-            return step
-        return lambda *trees, **dynamic: step(*jax.tree.map(_as_jax, trees), **jax.tree.map(_as_jax, dynamic))
+        if functions:
+            known = (plain, tuple(extra[name] for name in functions), tree.structure(leaves.parameters.model))
+            if self._known is None or self._known[0] != known:
+                fixed = functools.partial(plain, **functions)
+                self._known = known, jax.jit(fixed) if self.jit else fixed
+            step = self._known[1]
+        if not self.jit:  # compiled code takes NumPy arrays directly; Optax itself needs JAX arrays
+            gradients, state, values, dynamic = jax.tree.map(_as_jax, (gradients, state, values, dynamic))
+        return step(gradients, state, values, **dynamic)
 
 
 class _Leaves:

@@ -164,16 +164,15 @@ class FiniteDifferencesBackend(Backend, Errors):
 
     def _pushed(self, evaluations: FlatEvaluations, tangents: Arrays) -> Arrays:
         require_numbers(self, tangents)
-        pushed = self._along(evaluations, [numbers_of(self, v)[None] for v in tangents])
-        return tuple([stack[0] for stack in pushed])
+        return self._along(evaluations, [numbers_of(self, v)[None] for v in tangents], one=True)
 
-    def _along(self, evaluations: FlatEvaluations, stacks: Sequence[Any]) -> Arrays:
-        """Stacks of tangents along these directions."""
+    def _along(self, evaluations: FlatEvaluations, stacks: Sequence[Any], one: bool = False) -> Arrays:
+        """Stacks of tangents along these directions, or the tangents along one."""
         lines = Directions(evaluations.point(), stacks)
         slopes = self._slopes(evaluations, lines.moving())
         values = np.zeros((lines.count, evaluations.form.size), evaluations.form.dtype)
         values[lines.moves] = slopes.values
-        return evaluations.native(values)
+        return evaluations.native(values, one)
 
     def _slopes(self, evaluations: FlatEvaluations, lines: Lines) -> Slopes:
         slopes = evaluations.apart(lambda fresh: self.method.slopes(evaluations, lines, fresh))

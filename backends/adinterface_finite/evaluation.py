@@ -72,12 +72,13 @@ class FlatEvaluations(Evaluations):
         self.known, self.outputs, self.first, self.aux = True, Outputs(numbers, exactness), kept(outputs), aux
         self.libraries = None if all(isinstance(output, (np.ndarray, np.generic)) for output in outputs) else libraries
 
-    def native(self, stack: Array) -> Arrays:
-        """A stack (lines, outputs) as a stack for each output, in its library and dtype."""
+    def native(self, stack: Array, one: bool = False) -> Arrays:
+        """A stack (lines, outputs) as a stack for each output, in its library and dtype. one: of the only line."""
         found = []
         for numbers, like, complex_ in zip(self.outputs.split(stack), self.first, self.outputs.complex):
-            library, numbers = library_of(self.backend, like), numbers if complex_ else np.real(numbers)
-            found.append(library.asarray(np.asarray(numbers, order="C"), dtype=library.dtype(like), like=like))
+            library, numbers = library_of(self.backend, like), numbers[0] if one else numbers
+            real = np.asarray(numbers if complex_ else np.real(numbers), order="C")
+            found.append(library.asarray(real, dtype=library.dtype(like), like=like))
         return tuple(found)
 
     def all_as_aux(self, value: bool) -> Aux:

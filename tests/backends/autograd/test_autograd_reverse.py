@@ -274,6 +274,24 @@ def test_gradients_of_real_arrays_beside_complex_ones_are_real(name):
     assert_tree(reverse.hessian, forward.hessian, 1e-12)
 
 
+def test_a_norm_beside_a_zero_has_its_second_derivative():
+    for f in (lambda xp, x: xp.linalg.vector_norm(x), lambda xp, x: xp.linalg.matrix_norm(x[None, :])):
+        found = value_gradient_and_hessian(lambda x, f=f: f(array_namespace(x), x), AutoAutograd(), np.array([0.0, 1.0]))
+        np.testing.assert_allclose(found.hessian, [[1.0, 0.0], [0.0, 0.0]], atol=1e-14)
+
+
+def test_composed_functions_of_numpy_arrays_are_those_of_numpy():
+    def f(x):
+        xp = array_namespace(x)
+        assert xp.prod(np.ones(2, np.int16)).dtype == np.int64
+        assert xp.fft.fftfreq(4, dtype=xp.float32).dtype == np.float32
+        assert not hasattr(xp, "nothing")
+        assert not hasattr(xp.linalg, "nothing")
+        return xp.sum(xp.tile(x, 2)) + xp.sum(xp.tile(np.ones(2), 2))
+
+    assert gradient(f, AutoAutograd(), np.ones(2))[0].tolist() == [2.0, 2.0]
+
+
 @pytest.mark.parametrize("reduction", [np.sum, np.max, np.min], ids=["sum", "max", "min"])
 def test_a_reduction_of_numpy_takes_the_rule_of_autograd(reduction, monkeypatch):
     def composed(name):

@@ -99,6 +99,31 @@ def taken(x: Array, places: Array, axis: int = 0) -> Array:
     return np.take(x, places, axis=axis)
 
 
+def columns(x: Array, y: Array) -> Array:
+    """x with as many axes as y."""
+    return np.reshape(x, (-1, *[1] * (len(y.shape) - 1)))
+
+
+def multilinear(values: Array, firsts: Sequence[Array], parts: Sequence[Array | None]) -> Array:
+    """Values on a grid of the first axes, interpolated in cells.
+
+    firsts: along each of these axes the index at which a cell starts. parts: how far on in the cell; None for its start.
+    """
+    flat = np.reshape(values, (-1, *values.shape[len(firsts) :]))
+    total: Any = 0.0
+    for corner in np.ndindex(*[1 if part is None else 2 for part in parts]):
+        index: Any = 0
+        weight: Any = None
+        for length, first, part, step in zip(values.shape, firsts, parts, corner):
+            index = index * length + first + step
+            if part is not None:
+                share = part if step else 1 - part
+                weight = share if weight is None else weight * share
+        value = taken(flat, index)
+        total = total + (value if weight is None else columns(weight, value) * value)
+    return total
+
+
 def numbers(x: Any, name: str) -> np.ndarray[Any, Any]:
     """The numbers of an array on which the form of a computation depends, and not its derivative.
 
@@ -116,10 +141,6 @@ def numbers(x: Any, name: str) -> np.ndarray[Any, Any]:
             f"jit=False, or AutoFiniteDifferences()."
         )
     return np.asarray(result)
-
-
-def axis_last(x: Array, axis: int) -> Array:
-    return np.moveaxis(x, axis, -1)
 
 
 def normalized_axes(axes: Any, ndim: int) -> tuple[int, ...]:

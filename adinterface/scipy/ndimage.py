@@ -5,14 +5,16 @@ Elements beyond an edge follow the modes of SciPy: NumPy pads the indices.
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.ndimage as scipy_ndimage
 
-from .arrays import Array, array, gathered, inexact, is_complex, normalized_axes, taken
+from ..numpy_code.array import NumpyArray
+from .arrays import Array, gathered, inexact, is_complex, multilinear, normalized_axes, numbers
 from .dispatch import of_scipy, rest_of, unsupported
 
 #: NumPy's name of what lies beyond an edge; None for a constant.
@@ -22,130 +24,120 @@ _MODES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _pad(mode: str) -> Any:
-    if mode not in _MODES:
-        raise RuntimeError("boundary mode not supported")
-    return _MODES[mode]
+def _filter(scipy_function: Any, *, ignored: Sequence[str] = ()) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
+    """Decorates NumPy code of an image, which it takes as floats: SciPy's integers have no derivative.
+
+    The result has the dtype that `output` asks for.
+    """
+
+    def decorate(code: Callable[..., Array]) -> Callable[..., Array]:
+        def call(input: Any, output: Any = None, **options: Any) -> Array:
+            result = code(inexact(input), **options)
+            if output is None:
+                return result
+            if isinstance(output, (np.ndarray, NumpyArray)):
+                name = f"scipy.ndimage.{scipy_function.__name__}"
+                raise unsupported(name, "output=array", "Use what the function returns.")
+            return result.astype(np.dtype(output))
+
+        parameters = [inspect.Parameter("output", inspect.Parameter.KEYWORD_ONLY)]
+        parameters += inspect.signature(code).parameters.values()
+        call.__signature__ = inspect.Signature(sorted(parameters, key=lambda p: p.kind))  # type: ignore[attr-defined]
+        return of_scipy(scipy_function, ignored=ignored)(call)
+
+    return decorate
 
 
 def _places(n: int, before: int, after: int, mode: str) -> np.ndarray[Any, Any]:
     """The index of the source of each element, counted from 1; 0 for the constant."""
-    kind = _pad(mode)
+    if mode not in _MODES:
+        raise RuntimeError("boundary mode not supported")
+    kind = _MODES[mode]
     places = np.arange(1, n + 1)
-    if kind is None:
-        return np.pad(places, (before, after))
-    return np.pad(places, (before, after), mode=kind)
+    return np.pad(places, (before, after)) if kind is None else np.pad(places, (before, after), mode=kind)
 
 
-def _result(name: str, x: Array, output: Any) -> Array:
-    """In the dtype that is asked for."""
-    if output is None:
-        return x
-    if isinstance(output, (np.ndarray, type(x))):
-        raise unsupported(name, "output=array", "Use what the function returns.")
-    return x.astype(np.dtype(output))
-
-
-def _along(x: Array, weights: Array, axis: int, mode: str, cval: Any, origin: int, name: str) -> Array:
-    """The correlation with weights along one axis."""
-    count = weights.shape[0]
-    before = count // 2 + origin
+def _margins(count: int, origin: int) -> tuple[int, int]:
+    """How many neighbours before and behind an element are in a window of this size."""
+    before = count // 2 + int(origin)
     if not 0 <= before < max(count, 1):
         raise ValueError("invalid origin")
+    return before, count - 1 - before
+
+
+def _along(x: Array, weights: Array, axis: int, mode: str, cval: Any, origin: int = 0) -> Array:
+    """The correlation with weights along one axis."""
     x = np.moveaxis(x, axis, -1)
-    n = x.shape[-1]
-    places = _places(n, before, count - 1 - before, mode)
-    windows = places[np.arange(n)[:, None] + np.arange(count)]
+    n, count = x.shape[-1], weights.shape[0]
+    windows = _places(n, *_margins(count, origin), mode)[np.arange(n)[:, None] + np.arange(count)]
     result = np.take(x, np.maximum(windows - 1, 0), axis=-1)
     if not windows.all():
         result = np.where(windows > 0, result, cval)
     return np.moveaxis(result @ weights, -1, axis)
 
 
-def _image(input: Any) -> Array:
-    """The image as floats: SciPy returns integers for integers, which have no derivative."""
-    return inexact(input)
+def _by_axis(x: Array, axes: Any, *values: Any) -> Iterator[tuple[Any, ...]]:
+    """The axes, each with its values: those of a list, or the one for all."""
+    places = normalized_axes(axes, len(x.shape))
+    lists = [list(v) if isinstance(v, (list, tuple)) or np.ndim(v) else [v] * len(places) for v in values]
+    return zip(places, *lists)
 
 
-@of_scipy(scipy_ndimage.correlate1d)
-def correlate1d(
-    input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
-) -> Array:
-    x, weights = _image(input), _of_dtype(weights, input)
-    result = _along(x, weights, axis, mode, cval, origin, "scipy.ndimage.correlate1d")
-    return _result("scipy.ndimage.correlate1d", result, output)
-
-
-def _of_dtype(weights: Any, input: Any) -> Array:
-    """Weights in the precision of the image, in which SciPy returns the result."""
-    x, weights = inexact(input), inexact(weights)
+def _weights(weights: Any, x: Array) -> Array:
+    """In the precision of the image, in which SciPy returns the result."""
+    weights = inexact(weights)
     return weights if is_complex(weights) and not is_complex(x) else weights.astype(x.dtype)
 
 
-@of_scipy(scipy_ndimage.convolve1d)
-def convolve1d(
-    input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
-) -> Array:
-    weights = np.flip(array(weights))
-    origin = -origin - (weights.shape[0] % 2 == 0)
-    if is_complex(weights):
-        weights = np.conj(weights)
-    return (
-        correlate1d(input, weights, axis, output, mode, cval, origin)
-        if _any(input, weights)
-        else scipy_ndimage.correlate1d(input, weights, axis, output, mode, cval, origin)
-    )
+def _turned(weights: Array, origin: Any) -> tuple[Array, list[int]]:
+    """Weights and origins of the correlation that is the convolution with these weights."""
+    rows = _by_axis(weights, None, origin, weights.shape)
+    return np.flip(weights), [-int(o) - (n % 2 == 0) for _, o, n in rows]
 
 
-def _any(*values: Any) -> bool:
-    from .dispatch import is_engines
-
-    return is_engines(*values)
-
-
-def _each(value: Any, count: int) -> Sequence[Any]:
-    return list(value) if isinstance(value, (list, tuple)) or np.ndim(value) else [value] * count
+@_filter(scipy_ndimage.correlate1d)
+def correlate1d(input: Array, weights: Any, axis: int = -1, mode: str = "reflect", cval: Any = 0.0, origin: int = 0) -> Array:
+    return _along(input, np.conj(_weights(weights, input)), axis, mode, cval, origin)
 
 
-def _neighbourhoods(x: Array, shape: Sequence[int], axes: Sequence[int], mode: Any, cval: Any, origin: Any) -> Array:
+@_filter(scipy_ndimage.convolve1d)
+def convolve1d(input: Array, weights: Any, axis: int = -1, mode: str = "reflect", cval: Any = 0.0, origin: int = 0) -> Array:
+    turned, origins = _turned(_weights(weights, input), origin)
+    return _along(input, turned, axis, mode, cval, *origins)
+
+
+def _neighbourhoods(x: Array, shape: Sequence[int], axes: Any, mode: Any, cval: Any, origin: Any) -> Array:
     """For each element its neighbours, in the order of the window, along a new last axis."""
-    modes, origins = _each(mode, len(axes)), _each(origin, len(axes))
     places = np.arange(1, math.prod(x.shape) + 1).reshape(x.shape)
-    for n, axis in enumerate(axes):
-        before = shape[n] // 2 + int(origins[n])
-        if not 0 <= before < shape[n]:
-            raise ValueError("invalid origin")
-        along = _places(x.shape[axis], before, shape[n] - 1 - before, modes[n])
-        taken = np.take(places, np.maximum(along - 1, 0), axis=axis)
+    rows = list(_by_axis(x, axes, shape, mode, origin))
+    for axis, count, beyond, offset in rows:
+        along = _places(x.shape[axis], *_margins(count, offset), beyond)
         inside = np.expand_dims(along > 0, [m for m in range(places.ndim) if m != axis])
-        places = np.where(inside, taken, 0)
-    windows = np.lib.stride_tricks.sliding_window_view(places, tuple(shape), axis=tuple(axes))
+        places = np.where(inside, np.take(places, np.maximum(along - 1, 0), axis=axis), 0)
+    windows = np.lib.stride_tricks.sliding_window_view(places, tuple(shape), axis=tuple([axis for axis, *_ in rows]))
     windows = windows.reshape(*x.shape, -1)
     result = gathered(np.ravel(x), windows)
     return result if windows.all() else np.where(windows > 0, result, cval)
 
 
-@of_scipy(scipy_ndimage.correlate)
+def _correlated(x: Array, weights: Array, mode: Any, cval: Any, origin: Any, axes: Any) -> Array:
+    count = len(normalized_axes(axes, len(x.shape)))
+    if len(weights.shape) != count:
+        raise RuntimeError(f"filter weights array has incorrect shape: {len(weights.shape)} axes for {count}.")
+    return _neighbourhoods(x, weights.shape, axes, mode, cval, origin) @ np.ravel(weights)
+
+
+@_filter(scipy_ndimage.correlate)
 def correlate(
-    input: Any, weights: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
+    input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
 ) -> Array:
-    x, weights = _image(input), _of_dtype(weights, input)
-    places = normalized_axes(axes, len(x.shape))
-    if len(weights.shape) != len(places):
-        raise RuntimeError(f"filter weights array has incorrect shape: {len(weights.shape)} axes for {len(places)}.")
-    result = _neighbourhoods(x, weights.shape, places, mode, cval, origin) @ np.ravel(weights)
-    return _result("scipy.ndimage.correlate", result, output)
+    return _correlated(input, np.conj(_weights(weights, input)), mode, cval, origin, axes)
 
 
-@of_scipy(scipy_ndimage.convolve)
-def convolve(
-    input: Any, weights: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
-) -> Array:
-    weights = array(weights)
-    count = len(weights.shape)
-    origins = [-int(o) - (n % 2 == 0) for o, n in zip(_each(origin, count), weights.shape)]
-    turned = np.flip(np.conj(weights) if is_complex(weights) else weights)
-    return correlate(array(input) + 0 * np.sum(weights), turned, output, mode, cval, origins, axes=axes)
+@_filter(scipy_ndimage.convolve)
+def convolve(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None) -> Array:
+    turned, origins = _turned(_weights(weights, input), origin)
+    return _correlated(input, turned, mode, cval, origins, axes)
 
 
 # Smooth kernels ------------------------------------------------------------------------------------------------------
@@ -167,184 +159,138 @@ def _kernel(sigma: Any, order: int, radius: int) -> Array:
     return bell * sum(factor * steps.astype(float) ** n for n, factor in enumerate(factors))
 
 
-@of_scipy(scipy_ndimage.gaussian_filter1d)
-def gaussian_filter1d(
-    input: Any, sigma: Any, axis: int = -1, order: int = 0, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
-    truncate: float = 4.0, *, radius: int | None = None,
-) -> Array:  # fmt: skip
-    x = _image(input)
-    weights = np.flip(_kernel(sigma, order, _radius(sigma, truncate, radius)))
-    result = _along(x, weights.astype(x.dtype), axis, mode, cval, 0, "scipy.ndimage.gaussian_filter1d")
-    return _result("scipy.ndimage.gaussian_filter1d", result, output)
-
-
-def _radius(sigma: Any, truncate: float, radius: int | None) -> int:
-    from .arrays import numbers
-
-    return int(truncate * float(numbers(sigma, "scipy.ndimage.gaussian_filter")) + 0.5) if radius is None else int(radius)
-
-
-@of_scipy(scipy_ndimage.gaussian_filter)
+@_filter(scipy_ndimage.gaussian_filter)
 def gaussian_filter(
-    input: Any, sigma: Any, order: Any = 0, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, truncate: float = 4.0,
-    *, radius: Any = None, axes: Any = None,
+    input: Array, sigma: Any, order: Any = 0, mode: Any = "reflect", cval: Any = 0.0, truncate: float = 4.0, *,
+    radius: Any = None, axes: Any = None,
 ) -> Array:  # fmt: skip
-    x = _image(input)
-    places = normalized_axes(axes, len(x.shape))
-    rows = zip(places, *[_each(value, len(places)) for value in (sigma, order, mode, radius)])
-    for axis, width, derivative, beyond, reach in rows:
+    for axis, width, derivative, beyond, reach in _by_axis(input, axes, sigma, order, mode, radius):
         if isinstance(width, (int, float)) and width <= 1e-15:
             continue
-        weights = np.flip(_kernel(width, derivative, _radius(width, truncate, reach)))
-        x = _along(x, weights.astype(x.dtype), axis, beyond, cval, 0, "scipy.ndimage.gaussian_filter")
-    return _result("scipy.ndimage.gaussian_filter", x, output)
+        if reach is None:
+            reach = int(truncate * float(numbers(width, "scipy.ndimage.gaussian_filter")) + 0.5)
+        input = _along(input, np.flip(_kernel(width, derivative, int(reach))).astype(input.dtype), axis, beyond, cval)
+    return input
 
 
-@of_scipy(scipy_ndimage.gaussian_laplace)
-def gaussian_laplace(
-    input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **options: Any
-) -> Array:
-    return _result("scipy.ndimage.gaussian_laplace", sum(_seconds(input, sigma, mode, cval, axes, options, 2)), output)
+@_filter(scipy_ndimage.gaussian_filter1d)
+def gaussian_filter1d(
+    input: Array, sigma: Any, axis: int = -1, order: int = 0, mode: str = "reflect", cval: Any = 0.0, truncate: float = 4.0, *,
+    radius: int | None = None,
+) -> Array:  # fmt: skip
+    return gaussian_filter(input, sigma, order, None, mode, cval, truncate, radius=radius, axes=axis)
 
 
-@of_scipy(scipy_ndimage.gaussian_gradient_magnitude)
-def gaussian_gradient_magnitude(
-    input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **options: Any
-) -> Array:
-    squares = sum(part**2 for part in _seconds(input, sigma, mode, cval, axes, options, 1))
-    flat = squares == 0
-    root = np.where(flat, 0.0, np.sqrt(np.where(flat, 1.0, squares)))
-    return _result("scipy.ndimage.gaussian_gradient_magnitude", root, output)
-
-
-def _seconds(input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, options: dict[str, Any], order: int) -> list[Array]:
+def _derivatives(order: int, input: Array, sigma: Any, axes: Any, *args: Any, **options: Any) -> list[Array]:
     """A derivative of the smoothed image along each axis."""
-    x = _image(input)
-    places = normalized_axes(axes, len(x.shape))
-    result = []
-    for n in range(len(places)):
-        orders = [order if m == n else 0 for m in range(len(places))]
-        result.append(gaussian_filter(x, sigma, orders, None, mode, cval, axes=places, **options))
-    return result
+    places = normalized_axes(axes, len(input.shape))
+    each = [[order * (m == n) for m in places] for n in places]
+    return [gaussian_filter(input, sigma, orders, None, *args, axes=places, **options) for orders in each]
 
 
-@of_scipy(scipy_ndimage.uniform_filter1d)
-def uniform_filter1d(
-    input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
+@_filter(scipy_ndimage.gaussian_laplace)
+def gaussian_laplace(
+    input: Array, sigma: Any, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **options: Any
 ) -> Array:
-    x = _image(input)
-    result = _along(x, np.full(size, 1 / size, x.dtype), axis, mode, cval, origin, "scipy.ndimage.uniform_filter1d")
-    return _result("scipy.ndimage.uniform_filter1d", result, output)
+    return sum(_derivatives(2, input, sigma, axes, mode, cval, **options))
 
 
-@of_scipy(scipy_ndimage.uniform_filter)
+@_filter(scipy_ndimage.gaussian_gradient_magnitude)
+def gaussian_gradient_magnitude(
+    input: Array, sigma: Any, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **options: Any
+) -> Array:
+    squares = sum(part**2 for part in _derivatives(1, input, sigma, axes, mode, cval, **options))
+    flat = squares == 0
+    return np.where(flat, 0.0, np.sqrt(np.where(flat, 1.0, squares)))
+
+
+@_filter(scipy_ndimage.uniform_filter)
 def uniform_filter(
-    input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
+    input: Array, size: Any = 3, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
 ) -> Array:
-    x = _image(input)
-    places = normalized_axes(axes, len(x.shape))
-    for axis, n, beyond, offset in zip(places, *[_each(value, len(places)) for value in (size, mode, origin)]):
-        x = _along(x, np.full(n, 1 / n, x.dtype), axis, beyond, cval, offset, "scipy.ndimage.uniform_filter")
-    return _result("scipy.ndimage.uniform_filter", x, output)
+    for axis, n, beyond, offset in _by_axis(input, axes, size, mode, origin):
+        input = _along(input, np.full(n, 1 / n, input.dtype), axis, beyond, cval, offset)
+    return input
+
+
+@_filter(scipy_ndimage.uniform_filter1d)
+def uniform_filter1d(input: Array, size: int, axis: int = -1, mode: str = "reflect", cval: Any = 0.0, origin: int = 0) -> Array:
+    return uniform_filter(input, size, None, mode, cval, origin, axes=axis)
 
 
 def _edges(smooth: Sequence[float]) -> Callable[..., Array]:
-    def code(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Array:
-        x = _image(input)
-        modes = _each(mode, len(x.shape))
-        (chosen,) = normalized_axes(axis, len(x.shape))
-        x = _along(x, np.array([-1, 0, 1], x.dtype), chosen, modes[chosen], cval, 0, "scipy.ndimage")
-        for n in range(len(x.shape)):
-            if n != chosen:
-                x = _along(x, np.array(smooth, x.dtype), n, modes[n], cval, 0, "scipy.ndimage")
-        return _result("scipy.ndimage", x, output)
+    def code(input: Array, axis: int = -1, mode: Any = "reflect", cval: Any = 0.0) -> Array:
+        (chosen,) = normalized_axes(axis, len(input.shape))
+        for n, beyond in _by_axis(input, None, mode):
+            input = _along(input, np.array([-1, 0, 1] if n == chosen else smooth, input.dtype), n, beyond, cval)
+        return input
 
     return code
 
 
-sobel: Callable[..., Array] = of_scipy(scipy_ndimage.sobel)(_edges((1, 2, 1)))
-prewitt: Callable[..., Array] = of_scipy(scipy_ndimage.prewitt)(_edges((1, 1, 1)))
+sobel: Callable[..., Array] = _filter(scipy_ndimage.sobel)(_edges((1, 2, 1)))
+prewitt: Callable[..., Array] = _filter(scipy_ndimage.prewitt)(_edges((1, 1, 1)))
 
 
-@of_scipy(scipy_ndimage.laplace)
-def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Array:
-    x = _image(input)
-    places = normalized_axes(axes, len(x.shape))
-    parts = [
-        _along(x, np.array([1, -2, 1], x.dtype), axis, beyond, cval, 0, "scipy.ndimage.laplace")
-        for axis, beyond in zip(places, _each(mode, len(places)))
-    ]
-    return _result("scipy.ndimage.laplace", sum(parts), output)
+@_filter(scipy_ndimage.laplace)
+def laplace(input: Array, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Array:
+    bend = np.array([1, -2, 1], input.dtype)
+    return sum(_along(input, bend, axis, beyond, cval) for axis, beyond in _by_axis(input, axes, mode))
 
 
 # Order ---------------------------------------------------------------------------------------------------------------
 
 
-def _extreme(name: str, reduce: Callable[..., Array]) -> Callable[..., Array]:
+def _extreme(reduce: Callable[..., Array]) -> Callable[..., Array]:
     def code(
-        input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-        origin: Any = 0, *, axes: Any = None,
+        input: Array, size: Any = None, footprint: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
+        axes: Any = None,
     ) -> Array:  # fmt: skip
-        x = _image(input)
-        places = normalized_axes(axes, len(x.shape))
         if footprint is None:
             if size is None:
                 raise RuntimeError("no footprint or filter size provided")
-            footprint = np.ones([int(n) for n in _each(size, len(places))], bool)
+            footprint = np.ones([int(n) for _, n in _by_axis(input, axes, size)], bool)
         footprint = np.asarray(footprint, bool)
-        around = _neighbourhoods(x, footprint.shape, places, mode, cval, origin)
-        return _result(name, reduce(np.take(around, np.flatnonzero(footprint), axis=-1), axis=-1), output)
+        around = _neighbourhoods(input, footprint.shape, axes, mode, cval, origin)
+        return reduce(np.take(around, np.flatnonzero(footprint), axis=-1), axis=-1)
 
     return code
 
 
-maximum_filter: Callable[..., Array] = of_scipy(scipy_ndimage.maximum_filter)(_extreme("scipy.ndimage.maximum_filter", np.max))
-minimum_filter: Callable[..., Array] = of_scipy(scipy_ndimage.minimum_filter)(_extreme("scipy.ndimage.minimum_filter", np.min))
+maximum_filter: Callable[..., Array] = _filter(scipy_ndimage.maximum_filter)(_extreme(np.max))
+minimum_filter: Callable[..., Array] = _filter(scipy_ndimage.minimum_filter)(_extreme(np.min))
 
 
 # Interpolation -------------------------------------------------------------------------------------------------------
 
 
-@of_scipy(scipy_ndimage.map_coordinates, ignored=("prefilter",))
-def map_coordinates(
-    input: Any, coordinates: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0
-) -> Array:
+@_filter(scipy_ndimage.map_coordinates, ignored=("prefilter",))
+def map_coordinates(input: Array, coordinates: Any, order: int = 3, mode: str = "constant", cval: Any = 0.0) -> Array:
     """Linear interpolation (order=1), or the nearest element (order=0), which has no derivative by the coordinates."""
     name = "scipy.ndimage.map_coordinates"
     if order not in (0, 1):
         raise unsupported(name, f"order={order}", "Write order=1, or scipy.interpolate.CubicSpline along one axis.")
     if mode not in ("constant", "nearest", "grid-constant"):
         raise unsupported(name, f"mode={mode!r}", "Write mode='constant' or mode='nearest'.")
-    x, where = _image(input), inexact(coordinates)
-    if where.shape[0] != len(x.shape):
+    where = inexact(coordinates)
+    if where.shape[0] != len(input.shape):
         raise RuntimeError("invalid shape for coordinate array")
-    total: Any = 0.0
-    outside = np.zeros(where.shape[1:], bool)
-    axes: list[tuple[Any, Any]] = []
-    for n, length in enumerate(x.shape):
-        at = where[n]
-        if mode == "constant":
-            outside = outside | (at < 0) | (at > length - 1)
-        elif mode == "nearest":
+    x, border = input, 0
+    if mode == "grid-constant":  # one more element of the constant on each side
+        places = np.pad(np.arange(1, math.prod(input.shape) + 1).reshape(input.shape), 1)
+        x, border = np.where(places > 0, gathered(np.ravel(input), places), cval), 1
+    outside: Any = False
+    firsts, parts = [], []
+    for at, length in zip(np.reshape(where, (where.shape[0], -1)) + border, x.shape):
+        if mode == "nearest":
             at = np.clip(at, 0, length - 1)
-        low = np.floor(at + 0.5 if order == 0 else at)
-        axes.append((low.astype(np.int64), at - low))
-    for corner in np.ndindex(*[1 if order == 0 else 2] * len(x.shape)):
-        weight: Any = 1.0
-        flat: Any = 0
-        inside: Any = True
-        for (low, part), step, length in zip(axes, corner, x.shape):
-            place = low + step
-            inside = inside & (place >= 0) & (place < length)
-            flat = flat * length + np.clip(place, 0, length - 1)
-            if order:
-                weight = weight * (part if step else 1 - part)
-        value = taken(np.ravel(x), flat)
-        if mode != "nearest":
-            value = np.where(inside, value, cval)
-        total = total + weight * value
-    result = np.where(outside, cval, total) if mode == "constant" else total
-    return _result(name, result.astype(x.dtype) if result.dtype != x.dtype else result, output)
+        outside = outside | (at < 0) | (at > length - 1)
+        linear = order == 1 and length > 1
+        first = np.clip(np.floor(at if linear else at + 0.5).astype(np.int64), 0, length - 1 - linear)
+        firsts.append(first)
+        parts.append(at - first if linear else None)
+    result = np.reshape(np.where(outside, cval, multilinear(x, firsts, parts)), where.shape[1:])
+    return result.astype(input.dtype) if result.dtype != input.dtype else result
 
 
 __getattr__: Callable[[str], Any] = rest_of("scipy.ndimage", globals())

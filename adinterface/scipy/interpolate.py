@@ -8,7 +8,7 @@ objects are SciPy objects. The formulas are those of SciPy: Fritsch and Butland,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import scipy.interpolate as scipy_interpolate
 
 from ..core.contract.errors import NumpyCodeError
 from ..numpy_code.made_array import plain
-from .arrays import Array, array, inexact, numbers, taken
+from .arrays import Array, array, columns, identity, inexact, multilinear, numbers, taken
 from .dispatch import OURS, is_engines, rest_of, unsupported
 
 # Piecewise polynomials -----------------------------------------------------------------------------------------------
@@ -55,6 +55,34 @@ class _Curve:
         """For copies: the `__setstate__` of SciPy 1.18 would convert a curve's engine arrays into NumPy arrays."""
         of_engine = isinstance(vars(self).get("_xp"), _Attributes)
         return (_restored, (type(self), vars(self).copy())) if of_engine else super().__reduce_ex__(protocol)
+
+    @classmethod
+    def _made(cls, **attributes: Any) -> Any:
+        """A curve of engine arrays."""
+        made = object.__new__(cls)
+        _hold(made, **attributes)
+        return made
+
+    def _at(self, values: Callable[[Array], Array], x: Any, start: Any, end: Any, extrapolate: Any) -> Any:
+        """A function of a vector at places of any shape: repeated, continued, or NaN beyond its ends."""
+        x, extrapolate = inexact(x), self._extrapolated(extrapolate)
+        flat = np.reshape(x, (-1,))
+        if extrapolate == "periodic":
+            flat = start + np.remainder(flat - start, end - start)
+        result = values(flat)
+        if not extrapolate:
+            result = np.where(columns((flat < start) | (flat > end), result), np.nan, result)
+        return _placed(result, x.shape, self.axis)  # type: ignore[attr-defined]
+
+    def _extrapolated(self, given: Any) -> Any:
+        return self.extrapolate if given is None else given  # type: ignore[attr-defined]
+
+
+def _placed(result: Array, shape: tuple[int, ...], axis: int) -> Array:
+    """Values at a vector of places, at places of a shape, whose axes begin at `axis`."""
+    result = np.reshape(result, (*shape, *result.shape[1:]))
+    ndim = len(shape)
+    return np.moveaxis(result, tuple(range(ndim)), tuple(range(axis, axis + ndim))) if axis else result
 
 
 def _restored(cls: type, state: dict[str, Any]) -> Any:
@@ -108,19 +136,14 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
         x = inexact(x)
         if c.shape[1] != x.shape[0] - 1:
             raise ValueError("number of coefficients != len(x)-1")
-        self._set(c, x, extrapolate if extrapolate is None or extrapolate == "periodic" else bool(extrapolate), axis)
-
-    def _set(self, c: Array, x: Array, extrapolate: Any, axis: int) -> None:
-        # c has the shape (k + 1, pieces, ...).
-        _hold(self, c=c, x=x, axis=axis, extrapolate=True if extrapolate is None else extrapolate)
+        extrapolate = True if extrapolate is None else extrapolate if extrapolate == "periodic" else bool(extrapolate)
+        _hold(self, c=c, x=x, axis=axis, extrapolate=extrapolate)
 
     @classmethod
     def construct_fast(cls, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> Any:
         if not is_engines(c, x):
             return super().construct_fast(c, x, extrapolate, axis)
-        made = object.__new__(cls)
-        made._set(c, x, extrapolate, axis)
-        return made
+        return cls._made(c=c, x=x, axis=axis, extrapolate=True if extrapolate is None else extrapolate)
 
     @classmethod
     def from_spline(cls, tck: Any, extrapolate: Any = None) -> Any:
@@ -138,25 +161,16 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
         if not is_engines(x, self.c, self.x):
             return super().__call__(x, nu, extrapolate)
         c, breaks = _differentiated(self.c, nu), self.x
-        x = inexact(x)
-        flat = np.reshape(x, (-1,))
-        extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        first, last = breaks[0], breaks[-1]
-        if extrapolate == "periodic":
-            flat = first + np.remainder(flat - first, last - first)
-        piece = np.clip(np.searchsorted(breaks, flat, side="right") - 1, 0, breaks.shape[0] - 2)
-        step = flat - taken(breaks, piece)
-        inner = (1,) * (len(c.shape) - 2)
-        step = np.reshape(step, (-1, *inner))
-        total: Any = 0.0
-        for coefficients in c:
-            total = total * step + taken(coefficients, piece, axis=0)
-        if not extrapolate:
-            outside = np.reshape((flat < first) | (flat > last), (-1, *inner))
-            total = np.where(outside, np.nan, total)
-        total = np.reshape(total, (*x.shape, *total.shape[1:]))
-        ndim = len(x.shape)
-        return np.moveaxis(total, tuple(range(ndim)), tuple(range(self.axis, self.axis + ndim))) if self.axis else total
+
+        def values(x: Array) -> Array:
+            piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, breaks.shape[0] - 2)
+            step = columns(x - taken(breaks, piece), c[0])
+            total: Any = 0.0
+            for coefficients in c:
+                total = total * step + taken(coefficients, piece, axis=0)
+            return total
+
+        return self._at(values, x, breaks[0], breaks[-1], extrapolate)
 
     def derivative(self, nu: int = 1) -> Any:
         if not is_engines(self.c, self.x):
@@ -171,10 +185,9 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
         if nu <= 0:
             return self.derivative(-nu)
         c, x = self.c, self.x
-        inner = (1,) * (len(c.shape) - 2)
-        widths = np.reshape(x[1:] - x[:-1], (-1, *inner))
+        widths = columns(x[1:] - x[:-1], c[0])
         for _ in range(nu):
-            raised = c / np.reshape(np.arange(c.shape[0], 0, -1).astype(c.dtype), (-1, 1, *inner))
+            raised = c / columns(np.arange(c.shape[0], 0, -1).astype(c.dtype), c)
             areas: Any = 0.0
             for coefficients in raised:
                 areas = (areas + coefficients) * widths
@@ -187,7 +200,7 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
         a, b = plain((a, b))
         if not is_engines(a, b, self.c, self.x):
             return super().integrate(a, b, extrapolate)
-        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        extrapolate = self._extrapolated(extrapolate)
         antiderivative_curve = PPoly.construct_fast(self.c, self.x, True).antiderivative()
         if extrapolate == "periodic":
             return _periodic_integral(antiderivative_curve, a, b, self.x[0], self.x[-1])
@@ -196,7 +209,7 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
     def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
         if not is_engines(y, self.c, self.x):
             return super().solve(plain(y), discontinuity, extrapolate)
-        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        extrapolate = self._extrapolated(extrapolate)
         level = float(np.reshape(numbers(y, _NAME), ()))
         known = scipy_interpolate.PPoly.construct_fast(numbers(self.c, _NAME), numbers(self.x, _NAME), extrapolate)
         roots = known.solve(level, discontinuity, extrapolate)
@@ -233,17 +246,17 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
 def _differentiated(c: Array, nu: int) -> Array:
     for _ in range(nu):
         k = c.shape[0] - 1
-        c = c[:-1] * np.reshape(np.arange(k, 0, -1).astype(c.dtype), (-1, *[1] * (len(c.shape) - 1))) if k else 0 * c
+        c = c[:-1] * columns(np.arange(k, 0, -1).astype(c.dtype), c) if k else 0 * c
     return c
 
 
 class _Interpolator(PPoly):
-    """A curve through points, whose coefficients are NumPy code of them."""
+    """A curve through points, of cubic pieces with slopes that are NumPy code of the points."""
 
-    def __init__(self, x: Any, y: Any, *args: Any, axis: int = 0, **keywords: Any):
-        x, y, args, keywords = plain((x, y, args, keywords))
-        if not is_engines(x, y, *args, *keywords.values()):
-            super(PPoly, self).__init__(x, y, *args, axis=axis, **keywords)
+    def _through(self, slopes: Callable[..., Array], x: Any, y: Any, axis: int, extrapolate: Any, **options: Any) -> None:
+        x, y, options = plain((x, y, options))
+        if not is_engines(x, y, *options.values()):
+            super(PPoly, self).__init__(x, y, axis=axis, extrapolate=extrapolate, **options)
             return
         x, y = inexact(x), inexact(y)
         if len(x.shape) != 1 or x.shape[0] < 2:
@@ -252,153 +265,101 @@ class _Interpolator(PPoly):
         y = np.moveaxis(y, axis, 0)
         if x.shape[0] != y.shape[0]:
             raise ValueError(f"The length of `y` along `axis`={axis} doesn't match the length of `x`")
-        c, extrapolate = self._coefficients(x, y, *args, **keywords)
-        self._set(c, x, extrapolate, axis)
-
-    def _coefficients(self, x: Array, y: Array, *args: Any, **keywords: Any) -> tuple[Array, Any]:
-        raise NotImplementedError
+        c = _hermite(x, y, slopes(x, y, **options))
+        _hold(self, c=c, x=x, axis=axis, extrapolate=True if extrapolate is None else extrapolate)
 
 
-def _columns(x: Array, y: Array) -> Array:
-    """x with as many axes as y."""
-    return np.reshape(x, (-1, *[1] * (len(y.shape) - 1)))
+def _rises(x: Array, y: Array) -> tuple[Array, Array]:
+    """The widths of the pieces, with as many axes as y, and the slopes of lines through the points."""
+    h = columns(x[1:] - x[:-1], y)
+    return h, (y[1:] - y[:-1]) / h
 
 
 def _hermite(x: Array, y: Array, slopes: Array) -> Array:
     """The cubic pieces with these values and slopes at their ends."""
-    h = _columns(x[1:] - x[:-1], y)
-    rise = (y[1:] - y[:-1]) / h
+    h, rise = _rises(x, y)
     bend = (slopes[:-1] + slopes[1:] - 2 * rise) / h
     return np.stack([bend / h, (rise - slopes[:-1]) / h - bend, slopes[:-1], y[:-1]])
 
 
 @_class(scipy_interpolate.CubicHermiteSpline)
 class CubicHermiteSpline(_Interpolator, scipy_interpolate.CubicHermiteSpline):  # type: ignore[misc]
-    def _coefficients(self, x: Array, y: Array, dydx: Any, extrapolate: Any = None) -> tuple[Array, Any]:
-        return _hermite(x, y, inexact(dydx)), extrapolate
+    def __init__(self, x: Any, y: Any, dydx: Any, axis: int = 0, extrapolate: Any = None):
+        self._through(lambda x, y, dydx: np.moveaxis(inexact(dydx), axis, 0), x, y, axis, extrapolate, dydx=dydx)
 
 
 @_class(scipy_interpolate.CubicSpline)
 class CubicSpline(CubicHermiteSpline, scipy_interpolate.CubicSpline):  # type: ignore[misc]
     def __init__(self, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None):
-        super().__init__(x, y, axis=axis, bc_type=bc_type, extrapolate=extrapolate)
-
-    def _coefficients(self, x: Array, y: Array, bc_type: Any, extrapolate: Any) -> tuple[Array, Any]:  # type: ignore[override]
-        if extrapolate is None and bc_type == "periodic":
+        if extrapolate is None and isinstance(bc_type, str) and bc_type == "periodic":
             extrapolate = "periodic"
-        return _hermite(x, y, _slopes(x, y, bc_type)), extrapolate
+        self._through(_smooth, x, y, axis, extrapolate, bc_type=bc_type)
 
 
-def _slopes(x: Array, y: Array, bc_type: Any) -> Array:
-    """The slopes at the points of a curve with two continuous derivatives."""
-    n = x.shape[0]
-    h = x[1:] - x[:-1]
-    rise = (y[1:] - y[:-1]) / _columns(h, y)
-    if bc_type == "periodic":
-        if n == 2:
-            return 0 * y
-        return _periodic_slopes(h, rise, y)
-    start, end = _conditions(bc_type, y)
-    if n == 2 and start == end == "not-a-knot":
-        return np.concatenate([rise, rise], axis=0)
-    if n == 3 and start == end == "not-a-knot":  # the parabola through three points
-        width = _columns(h, y)
-        middle = (width[1:] * rise[:1] + width[:1] * rise[1:]) / (width[:1] + width[1:])
-        return np.concatenate([2 * rise[:1] - middle, middle, 2 * rise[1:] - middle], axis=0)
-    zero = 0 * h[:1]
-    lower, diagonal, upper = [h[1:], 2 * (h[:-1] + h[1:]), h[:-1]]
-    inner = _tridiagonal_rows(lower, diagonal, upper, n)
-    right = 3 * (_columns(h[1:], y) * rise[:-1] + _columns(h[:-1], y) * rise[1:])
-    first, first_right = _end(start, h, rise, y, zero, n, 0)
-    last, last_right = _end(end, h, rise, y, zero, n, 1)
-    matrix = np.concatenate([first, inner, last], axis=0)
-    vector = np.concatenate([first_right, right, last_right], axis=0)
-    result = np.linalg.solve(matrix, np.reshape(vector, (n, -1)))
-    return np.reshape(result, y.shape)
+def _smooth(x: Array, y: Array, bc_type: Any) -> Array:
+    """The slopes of a curve with two continuous derivatives: those for which linear conditions hold."""
+    n, (_, rise) = x.shape[0], _rises(x, y)
+    ends = _conditions(bc_type)
+    if n == 2:
+        ends = [(1, rise) if end == "not-a-knot" else end for end in ends]
+
+    def off(y: Array, slopes: Array, known: bool) -> Array:
+        """By how much each condition fails, without the value that is asked for unless that is `known`."""
+        (h, _), c = _rises(x, y), _hermite(x, y, slopes)
+        third, second = 6 * c[0], 2 * c[1]  # at the start of each piece
+        behind = second + third * h
+        at = {1: (slopes[:1], slopes[-1:]), 2: (second[:1], behind[-1:])}
+        rows = []
+        for side, end in enumerate(ends):
+            if end == "not-a-knot":  # for three points both ends have this condition, and the curve is a parabola
+                one, other = (third[:1], third[1:2]) if side == 0 else (third[-1:], third[-2:-1])
+                rows.append(one if side == 1 and n == 3 and ends[0] == end else one - other)
+            elif end == "periodic":
+                rows.append(at[1 + side][0] - at[1 + side][1])
+            else:
+                order, value = end
+                rows.append(at[order][side] - np.reshape(array(value), (1, -1)) if known else at[order][side])
+        return np.concatenate([rows[0], second[1:] - behind[:-1], rows[1]], axis=0)
+
+    flat = np.reshape(y, (n, -1))
+    matrix = off(np.zeros((n, n), x.dtype), identity(n, x), False)
+    return np.reshape(-np.linalg.solve(matrix, off(flat, 0 * flat, True)), y.shape)
 
 
-def _conditions(bc_type: Any, y: Array) -> tuple[Any, Any]:
-    """What holds at the ends: 'not-a-knot', or the order and the value of a derivative."""
+def _conditions(bc_type: Any) -> list[Any]:
+    """What holds at each end: 'not-a-knot', 'periodic', or the order and the value of a derivative."""
     both = (bc_type, bc_type) if isinstance(bc_type, str) else bc_type
-    named = {"clamped": (1, 0.0), "natural": (2, 0.0), "not-a-knot": "not-a-knot"}
-    result = []
+    named = {"clamped": (1, 0.0), "natural": (2, 0.0), "not-a-knot": "not-a-knot", "periodic": "periodic"}
+    result: list[Any] = []
     for condition in both:
         if isinstance(condition, str):
             if condition not in named:
                 raise ValueError(f"bc_type={condition} is not allowed.")
             result.append(named[condition])
+        elif int(condition[0]) not in (1, 2):
+            raise ValueError("The specified derivative order must be 1 or 2.")
         else:
             result.append((int(condition[0]), condition[1]))
-    return result[0], result[1]
-
-
-def _tridiagonal_rows(lower: Array, diagonal: Array, upper: Array, n: int) -> Array:
-    """The rows of the inner points of a matrix."""
-    columns = np.arange(n)
-    rows = np.arange(n - 2)[:, None]
-    empty = np.zeros((n - 2, n), np.result_type(diagonal.dtype))
-    for part, shift in ((lower, 0), (diagonal, 1), (upper, 2)):
-        empty = empty + np.where(columns == rows + shift, part[:, None], 0.0)
-    return empty
-
-
-def _end(condition: Any, h: Array, rise: Array, y: Array, zero: Array, n: int, side: int) -> tuple[Array, Array]:
-    """The row of the matrix and of the right side for one end."""
-    near, far = (h[0], h[min(1, n - 2)]) if side == 0 else (h[-1], h[max(-2, 1 - n)])
-    slope, next_slope = (rise[:1], rise[min(1, n - 2) :][:1]) if side == 0 else (rise[-1:], rise[max(-2, 1 - n) :][:1])
-    if condition == "not-a-knot":
-        both = near + far
-        row = _row([far, both], n, side)
-        right = ((near + 2 * both) * far * slope + near**2 * next_slope) / both
-        return row, right
-    order, value = condition
-    value = np.reshape(value + 0 * y[:1], y[:1].shape) if not np.ndim(value) else np.reshape(array(value), y[:1].shape)
-    if order == 1:
-        return _row([1 + 0 * near, 0 * near], n, side), value
-    if order == 2:
-        sign = -0.5 if side == 0 else 0.5
-        return _row([2 * near, near], n, side), 3 * near * slope + sign * value * near**2
-    raise ValueError("The specified derivative order must be 1 or 2.")
-
-
-def _row(parts: Sequence[Any], n: int, side: int) -> Array:
-    """A row of n numbers with two at one end, the one of the end first."""
-    both = np.stack(list(parts) if side == 0 else list(reversed(parts)))
-    rest = np.zeros(n - 2, both.dtype)
-    return np.concatenate([both, rest] if side == 0 else [rest, both])[None, :]
-
-
-def _periodic_slopes(h: Array, rise: Array, y: Array) -> Array:
-    """The last point is the first."""
-    n = h.shape[0]
-    before = np.concatenate([h[-1:], h[:-1]])
-    rise_before = np.concatenate([rise[-1:], rise[:-1]], axis=0)
-    columns, rows = np.arange(n), np.arange(n)[:, None]
-    matrix = np.where(columns == rows, (2 * (before + h))[:, None], 0.0)
-    matrix = matrix + np.where(columns == (rows - 1) % n, h[:, None], 0.0)
-    matrix = matrix + np.where(columns == (rows + 1) % n, before[:, None], 0.0)
-    right = 3 * (_columns(h, y) * rise_before + _columns(before, y) * rise)
-    result = np.reshape(np.linalg.solve(matrix, np.reshape(right, (n, -1))), (n, *y.shape[1:]))
-    return np.concatenate([result, result[:1]], axis=0)
+    return result
 
 
 @_class(scipy_interpolate.PchipInterpolator)
 class PchipInterpolator(CubicHermiteSpline, scipy_interpolate.PchipInterpolator):  # type: ignore[misc]
     def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None):
-        super().__init__(x, y, axis=axis, extrapolate=extrapolate)
+        self._through(_monotone, x, y, axis, extrapolate)
 
-    def _coefficients(self, x: Array, y: Array, extrapolate: Any) -> tuple[Array, Any]:  # type: ignore[override]
-        h = _columns(x[1:] - x[:-1], y)
-        rise = (y[1:] - y[:-1]) / h
-        if x.shape[0] == 2:
-            return _hermite(x, y, np.concatenate([rise, rise], axis=0)), extrapolate
-        before, after = 2 * h[1:] + h[:-1], h[1:] + 2 * h[:-1]
-        turning = np.sign(rise[:-1]) * np.sign(rise[1:]) <= 0
-        left, right = [np.where(turning, 1.0, part) for part in (rise[:-1], rise[1:])]
-        inner = np.where(turning, 0.0, (before + after) / (before / left + after / right))
-        first = _one_sided(h[:1], h[1:2], rise[:1], rise[1:2])
-        last = _one_sided(h[-1:], h[-2:-1], rise[-1:], rise[-2:-1])
-        return _hermite(x, y, np.concatenate([first, inner, last], axis=0)), extrapolate
+
+def _monotone(x: Array, y: Array) -> Array:
+    h, rise = _rises(x, y)
+    if x.shape[0] == 2:
+        return np.concatenate([rise, rise], axis=0)
+    before, after = 2 * h[1:] + h[:-1], h[1:] + 2 * h[:-1]
+    turning = np.sign(rise[:-1]) * np.sign(rise[1:]) <= 0
+    left, right = [np.where(turning, 1.0, part) for part in (rise[:-1], rise[1:])]
+    inner = np.where(turning, 0.0, (before + after) / (before / left + after / right))
+    first = _one_sided(h[:1], h[1:2], rise[:1], rise[1:2])
+    last = _one_sided(h[-1:], h[-2:-1], rise[-1:], rise[-2:-1])
+    return np.concatenate([first, inner, last], axis=0)
 
 
 def _one_sided(h: Array, next_h: Array, rise: Array, next_rise: Array) -> Array:
@@ -412,34 +373,33 @@ def _one_sided(h: Array, next_h: Array, rise: Array, next_rise: Array) -> Array:
 @_class(scipy_interpolate.Akima1DInterpolator)
 class Akima1DInterpolator(CubicHermiteSpline, scipy_interpolate.Akima1DInterpolator):  # type: ignore[misc]
     def __init__(self, x: Any, y: Any, axis: int = 0, *, method: str = "akima", extrapolate: Any = None):
-        super().__init__(x, y, axis=axis, method=method, extrapolate=extrapolate)
+        self._through(_akima, x, y, axis, bool(extrapolate), method=method)
 
-    def _coefficients(self, x: Array, y: Array, method: str, extrapolate: Any) -> tuple[Array, Any]:  # type: ignore[override]
-        if method not in ("akima", "makima"):
-            raise NotImplementedError(f"`method`={method} is unsupported.")
-        h = _columns(x[1:] - x[:-1], y)
-        rise = (y[1:] - y[:-1]) / h
-        if x.shape[0] == 2:
-            return _hermite(x, y, np.concatenate([rise, rise], axis=0)), bool(extrapolate)
-        one, two = 2 * rise[:1] - rise[1:2], 3 * rise[:1] - 2 * rise[1:2]
-        three, four = 2 * rise[-1:] - rise[-2:-1], 3 * rise[-1:] - 2 * rise[-2:-1]
-        m = np.concatenate([two, one, rise, three, four], axis=0)
-        change = np.abs(m[1:] - m[:-1])
-        if method == "makima":
-            change = change + np.abs(m[1:] + m[:-1]) / 2
-        ahead, behind = change[2:], change[:-2]
-        total = ahead + behind
-        # SciPy takes the mean where the neighbouring slopes change little compared with the largest change.
-        flat = total <= 1e-9 * np.max(total)
-        weighted = (ahead * m[1:-2] + behind * m[2:-1]) / np.where(flat, 1.0, total)
-        level = (m[3:] + m[:-3]) / 2 if method == "akima" else 0 * m[3:]
-        return _hermite(x, y, np.where(flat, level, weighted)), bool(extrapolate)
+
+def _akima(x: Array, y: Array, method: str) -> Array:
+    if method not in ("akima", "makima"):
+        raise NotImplementedError(f"`method`={method} is unsupported.")
+    _, rise = _rises(x, y)
+    if x.shape[0] == 2:
+        return np.concatenate([rise, rise], axis=0)
+    one, two = 2 * rise[:1] - rise[1:2], 3 * rise[:1] - 2 * rise[1:2]
+    three, four = 2 * rise[-1:] - rise[-2:-1], 3 * rise[-1:] - 2 * rise[-2:-1]
+    m = np.concatenate([two, one, rise, three, four], axis=0)
+    change = np.abs(m[1:] - m[:-1])
+    if method == "makima":
+        change = change + np.abs(m[1:] + m[:-1]) / 2
+    ahead, behind = change[2:], change[:-2]
+    total = ahead + behind
+    # SciPy takes the mean where the neighbouring slopes change little compared with the largest change.
+    flat = total <= 1e-9 * np.max(total)
+    weighted = (ahead * m[1:-2] + behind * m[2:-1]) / np.where(flat, 1.0, total)
+    return np.where(flat, (m[3:] + m[:-3]) / 2 if method == "akima" else 0 * m[3:], weighted)
 
 
 # B-splines -----------------------------------------------------------------------------------------------------------
 
 
-def _basis(t: Array, k: int, x: Array, count: int, extrapolate: bool = True) -> tuple[Array, Array]:
+def _basis(t: Array, k: int, x: Array, count: int) -> tuple[Array, Array]:
     """The first of the k + 1 B-splines that are not zero at each place, and their values there, by Cox and de Boor."""
     first = np.clip(np.searchsorted(t, x, side="right") - 1, k, count - 1)
     values: list[Any] = [np.ones_like(x)]
@@ -479,18 +439,13 @@ class BSpline(_Curve, scipy_interpolate.BSpline):  # type: ignore[misc]
             raise ValueError(f"Need at least {2 * k + 2} knots for degree {k}")
         if c.shape[0] < count:
             raise ValueError("Knots, coefficients and degree are inconsistent.")
-        self._set(t, c, k, extrapolate, axis)
-
-    def _set(self, t: Array, c: Array, k: int, extrapolate: Any, axis: int) -> None:
         _hold(self, t=t, c=c, k=k, axis=axis, extrapolate=extrapolate)
 
     @classmethod
     def construct_fast(cls, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> Any:
         if not is_engines(t, c):
             return super().construct_fast(t, c, k, extrapolate, axis)
-        made = object.__new__(cls)
-        made._set(t, c, k, extrapolate, axis)
-        return made
+        return cls._made(t=t, c=c, k=k, axis=axis, extrapolate=extrapolate)
 
     @classmethod
     def basis_element(cls, t: Any, extrapolate: Any = True) -> Any:
@@ -510,22 +465,17 @@ class BSpline(_Curve, scipy_interpolate.BSpline):  # type: ignore[misc]
             return super().__call__(x, nu, extrapolate)
         if nu:
             return self.derivative(nu)(x, 0, extrapolate)
-        x, t, c = inexact(x), inexact(self.t), inexact(self.c)
-        flat = np.reshape(x, (-1,))
+        t, c = inexact(self.t), inexact(self.c)
         count = t.shape[0] - self.k - 1
-        start, end = t[self.k], t[count]
-        extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        if extrapolate == "periodic":
-            flat = start + np.remainder(flat - start, end - start)
-        first, values = _basis(t, self.k, flat, count)
-        total: Any = 0.0
-        for n in range(self.k + 1):
-            total = total + _columns(values[n], c) * taken(c, first + n, axis=0)
-        if not extrapolate:
-            total = np.where(_columns((flat < start) | (flat > end), c), np.nan, total)
-        total = np.reshape(total, (*x.shape, *c.shape[1:]))
-        ndim = len(x.shape)
-        return np.moveaxis(total, tuple(range(ndim)), tuple(range(self.axis, self.axis + ndim))) if self.axis else total
+
+        def values(x: Array) -> Array:
+            first, basis = _basis(t, self.k, x, count)
+            total: Any = 0.0
+            for n in range(self.k + 1):
+                total = total + columns(basis[n], c) * taken(c, first + n, axis=0)
+            return total
+
+        return self._at(values, x, t[self.k], t[count], extrapolate)
 
     def derivative(self, nu: int = 1) -> Any:
         # Of plain arrays, too: SciPy's keeps coefficients of knots that no longer count.
@@ -536,7 +486,7 @@ class BSpline(_Curve, scipy_interpolate.BSpline):  # type: ignore[misc]
             if k == 0:
                 c = 0 * c
                 break
-            lower = _divided(k * (c[1:] - c[:-1]), _columns(t[k + 1 : -1] - t[1 : -k - 1], c))
+            lower = _divided(k * (c[1:] - c[:-1]), columns(t[k + 1 : -1] - t[1 : -k - 1], c))
             t, c, k = t[1:-1], lower, k - 1
         return self.construct_fast(t, c, k, self.extrapolate, self.axis)
 
@@ -547,7 +497,7 @@ class BSpline(_Curve, scipy_interpolate.BSpline):  # type: ignore[misc]
             return self.derivative(-nu)
         t, c, k = self.t, inexact(self.c)[: self.t.shape[0] - self.k - 1], self.k
         for _ in range(nu):
-            areas = np.cumsum(c * _columns(t[k + 1 :] - t[: -k - 1], c), axis=0) / (k + 1)
+            areas = np.cumsum(c * columns(t[k + 1 :] - t[: -k - 1], c), axis=0) / (k + 1)
             t = np.concatenate([t[:1], t, t[-1:]])
             c, k = np.concatenate([0 * areas[:1], areas], axis=0), k + 1
         # As many coefficients as SciPy's, of which the last k + 1 do not count.
@@ -558,7 +508,7 @@ class BSpline(_Curve, scipy_interpolate.BSpline):  # type: ignore[misc]
         a, b = plain((a, b))
         if not is_engines(a, b, self.t, self.c):
             return super().integrate(a, b, extrapolate)
-        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        extrapolate = self._extrapolated(extrapolate)
         antiderivative_curve = BSpline.construct_fast(inexact(self.t), self.c, self.k).antiderivative()
         start, end = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
         if extrapolate == "periodic":
@@ -579,22 +529,13 @@ def make_interp_spline(
     if bc_type not in (None, "not-a-knot"):
         instead = "Write CubicSpline(x, y, bc_type=...)."
         raise unsupported("scipy.interpolate.make_interp_spline", f"bc_type={bc_type!r}", instead)
-    if is_engines(x) and k % 2 == 0 and t is None:
-        raise unsupported("scipy.interpolate.make_interp_spline", "an even k with an engine's x", "Write k=3.")
     x, y = inexact(x), np.moveaxis(inexact(y), axis, 0)
     n = x.shape[0]
     if t is None:
-        if is_engines(x):
-            inner = x[(k + 1) // 2 : n - (k + 1) // 2] if k % 2 else x
-            t = np.concatenate([x[:1]] * (k + 1) + [inner] + [x[-1:]] * (k + 1))
-        else:
-            t = scipy_interpolate.make_interp_spline(x, np.zeros(n), k).t
-    t = inexact(t)
-    first, values = _basis(t, k, x, n)
-    columns = np.arange(n)
-    matrix: Any = 0.0
-    for m in range(k + 1):
-        matrix = matrix + np.where(columns == (first + m)[:, None], values[m][:, None], 0.0)
+        middle = x if k % 2 else (x[1:] + x[:-1]) / 2
+        inner = middle[(k + 1) // 2 : middle.shape[0] - (k + 1) // 2] if k else x[1:]
+        t = np.concatenate([x[:1]] * (k + 1) + [inner] + [x[-1:]] * (k + 1))
+    matrix = BSpline.construct_fast(inexact(t), identity(n, x), k)(x)
     c = np.reshape(np.linalg.solve(matrix, np.reshape(y, (n, -1))), y.shape)
     return BSpline.construct_fast(t, c, k, True, axis % len(c.shape))
 
@@ -637,6 +578,23 @@ OURS |= {scipy_interpolate.splev: splev, scipy_interpolate.splint: splint}
 # Linear --------------------------------------------------------------------------------------------------------------
 
 
+def _cell(axis: Array, at: Array, side: Any) -> tuple[Array, Array]:
+    """Between which two points places are: the index of the first, and how far they are from it to the second."""
+    first = np.clip(np.searchsorted(axis, at, side=side) - 1, 0, axis.shape[0] - 2)
+    left, right = taken(axis, first), taken(axis, first + 1)
+    return first, (at - left) / (right - left)
+
+
+def _require_inside(outside: Array, said: str) -> None:
+    """Where the numbers are known; a compiled call gives the fill value outside."""
+    try:
+        found = numbers(outside, _NAME).any()
+    except NumpyCodeError:
+        return
+    if found:
+        raise ValueError(said)
+
+
 class _Lines:
     """Interpolation by lines, steps or splines between points; some arrays may be engine arrays."""
 
@@ -670,33 +628,19 @@ class _Lines:
         first, last = self.x[0], self.x[-1]
         below, above = flat < first, flat > last
         if self.bounds_error and not self.extrapolates:
-            self._require_inside(below, above)
+            _require_inside(below, "A value in x_new is below the interpolation range.")
+            _require_inside(above, "A value in x_new is above the interpolation range.")
         result = self.curve(flat) if self.curve is not None else self._pieces(flat)
         if not self.extrapolates:
             low, high = self.fill_value if isinstance(self.fill_value, tuple) else (self.fill_value, self.fill_value)
-            result = np.where(_columns(below, result), low, np.where(_columns(above, result), high, result))
-        result = np.reshape(result, (*where.shape, *self.y.shape[1:]))
-        ndim = len(where.shape)
-        return np.moveaxis(result, tuple(range(ndim)), tuple(range(self.axis, self.axis + ndim))) if self.axis else result
-
-    def _require_inside(self, below: Array, above: Array) -> None:
-        """Where the numbers are known; a compiled call gives NaN outside."""
-        try:
-            outside = numbers(below, "interp1d").any(), numbers(above, "interp1d").any()
-        except NumpyCodeError:
-            return
-        if outside[0]:
-            raise ValueError("A value in x_new is below the interpolation range.")
-        if outside[1]:
-            raise ValueError("A value in x_new is above the interpolation range.")
+            result = np.where(columns(below, result), low, np.where(columns(above, result), high, result))
+        return _placed(result, where.shape, self.axis)
 
     def _pieces(self, x: Array) -> Array:
         count = self.x.shape[0]
         if self.kind in ("linear", "slinear"):
-            piece = np.clip(np.searchsorted(self.x, x, side="left") - 1, 0, count - 2)
-            left, right = taken(self.x, piece), taken(self.x, piece + 1)
-            low, high = taken(self.y, piece, axis=0), taken(self.y, piece + 1, axis=0)
-            return low + _columns((x - left) / (right - left), low) * (high - low)
+            first, part = _cell(self.x, x, "left")
+            return multilinear(self.y, [first], [part])
         if self.kind in ("nearest", "nearest-up"):
             side: Any = "left" if self.kind == "nearest" else "right"
             place = np.searchsorted((self.x[1:] + self.x[:-1]) / 2, x, side=side)
@@ -753,40 +697,19 @@ class _Grid:
             raise ValueError(f"The requested sample points xi have dimension {xi.shape[-1]} but this interpolator has {ndim}")
         flat = np.reshape(xi, (-1, ndim))
         outside: Any = False
-        places, parts = [], []
+        cells = []
         for n, axis in enumerate(self.grid):
-            at = flat[:, n]
-            outside = outside | (at < axis[0]) | (at > axis[-1])
-            piece = np.clip(np.searchsorted(axis, at, side="right") - 1, 0, axis.shape[0] - 2)
-            left, right = taken(axis, piece), taken(axis, piece + 1)
-            places.append(piece)
-            parts.append((at - left) / (right - left))
+            outside = outside | (flat[:, n] < axis[0]) | (flat[:, n] > axis[-1])
+            cells.append(_cell(axis, flat[:, n], "right"))
         if self.bounds_error:
-            self._require_inside(outside)
-        inner = self.values.shape[ndim:]
-        stacked = np.reshape(self.values, (-1, *inner))
-        total: Any = 0.0
-        nearest = (method or self.method) == "nearest"
-        for corner in [None] if nearest else list(np.ndindex(*[2] * ndim)):
-            index: Any = 0
-            weight: Any = 1.0
-            for n, (piece, part) in enumerate(zip(places, parts)):
-                step = (part > 0.5).astype(np.int64) if corner is None else corner[n]
-                index = index * self.values.shape[n] + piece + step
-                weight = weight if corner is None else weight * (part if corner[n] else 1 - part)
-            value = taken(stacked, index, axis=0)
-            total = total + (value if corner is None else _columns(weight, value) * value)
+            _require_inside(outside, "One of the requested xi is out of bounds")
+        if (method or self.method) == "nearest":
+            result = multilinear(self.values, [first + (part > 0.5) for first, part in cells], [None] * ndim)
+        else:
+            result = multilinear(self.values, *zip(*cells))
         if not self.bounds_error and self.fill_value is not None:
-            total = np.where(_columns(outside, total), self.fill_value, total)
-        return np.reshape(total, (*xi.shape[:-1], *inner))
-
-    def _require_inside(self, outside: Array) -> None:
-        try:
-            result = numbers(outside, "RegularGridInterpolator").any()
-        except NumpyCodeError:
-            return
-        if result:
-            raise ValueError("One of the requested xi is out of bounds")
+            result = np.where(columns(outside, result), self.fill_value, result)
+        return np.reshape(result, (*xi.shape[:-1], *result.shape[1:]))
 
 
 @_class(scipy_interpolate.RegularGridInterpolator)

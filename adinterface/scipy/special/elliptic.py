@@ -1,95 +1,42 @@
-"""Elliptic integrals and functions. Source: NIST Digital Library of Mathematical Functions, 19.4, 19.18, 22.13, 22.16.
+"""Elliptic integrals and functions, by Carlson's integrals, which cancel nowhere.
 
-Near m = 0 or 1, where the closed forms cancel, their integral is computed by Gauss-Legendre quadrature.
+Source: NIST Digital Library of Mathematical Functions, 19.16, 19.18, 19.25, 22.13, 22.16.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
-#: Below, the closed forms are not used; from this amplitude on, what is integrated is too steep near m = 1.
-_SMALL, _STEEP = 0.1, 1.2
+from .ufunc_rules import alike, ruled
+
+# Legendre's integrals. By m, of the integral to an amplitude within a quarter period, with this sine and cosine.
 
 
-def _split(m: Any) -> tuple[Any, Any, Any]:
-    """Where m is small; m there, and m elsewhere."""
-    small = np.abs(m) < _SMALL
-    return small, np.where(small, m, 0.0), np.where(small, 0.5, m)
+def first_by_m(m: Any, sine: Any = 1.0, cosine: Any = 0.0) -> Any:
+    return sine**3 / 6 * special.elliprd(cosine**2, 1.0, 1 - m * sine**2)
 
 
-def _quadrature(phi: Any, m: Any, power: float) -> Any:
-    """The integral of sin^2 (1 - m sin^2)^power / 2 from 0 to phi."""
-    total: Any = 0.0
-    for node, weight in zip(_NODES.tolist(), _WEIGHTS.tolist()):
-        square = np.sin(phi * ((node + 1) / 2)) ** 2
-        total = total + weight * square * (1 - m * square) ** power
-    return total * phi / 4
+def second_by_m(m: Any, sine: Any = 1.0, cosine: Any = 0.0) -> Any:
+    return -(sine**3) / 6 * special.elliprd(cosine**2, 1 - m * sine**2, 1.0)
 
 
-def first_by_m(m: Any) -> Any:
-    """The derivative of the complete integral of the first kind."""
-    small, near, far = _split(m)
-    closed = (special.ellipe(far) - (1 - far) * special.ellipk(far)) / (2 * far * (1 - far))
-    return np.where(small, _quadrature(math.pi / 2 * np.ones_like(near), near, -1.5), closed)
-
-
-def second_by_m(m: Any) -> Any:
-    small, near, far = _split(m)
-    closed = (special.ellipe(far) - special.ellipk(far)) / (2 * far)
-    return np.where(small, -_quadrature(math.pi / 2 * np.ones_like(near), near, -0.5), closed)
-
-
-def first_incomplete_by_m(phi: Any, m: Any) -> Any:
-    m, phi = m + 0 * phi, phi + 0 * m
-    # Quarter periods are complete integrals, so that only what is left depends on phi.
+def incomplete(by_m: Callable[..., Any], phi: Any, m: Any) -> Any:
+    """For any amplitude. Quarter periods are complete integrals, so that only what is left depends on phi."""
     turns = np.round(phi / math.pi)
     rest = phi - turns * math.pi
-    full_periods = np.where(turns == 0, 0.0, 2 * turns * first_by_m(np.where(turns == 0, 0.5, m)))
-    # Near m = 1 the closed form is a difference of numbers alike too.
-    near_one = np.abs(1 - m) < _SMALL
-    smooth = (np.abs(m) < _SMALL) | (near_one & (np.abs(rest) < _STEEP))
-    steep = near_one & ~smooth
-    integrated = _quadrature(np.where(smooth, rest, 0.0), np.where(smooth, m, 0.0), -1.5)
-    symmetric = _first_by_m_symmetric(np.where(steep, rest, 1.0), np.where(steep, m, 0.5))
-    far = np.where(smooth | steep, 0.5, m)
-    rise = np.sin(2 * rest) / np.sqrt(1 - far * np.sin(rest) ** 2)
-    difference = special.ellipeinc(rest, far) - (1 - far) * special.ellipkinc(rest, far)
-    closed = (difference / far - rise / 2) / (2 * (1 - far))
-    return full_periods + np.where(smooth, integrated, np.where(steep, symmetric, closed))
-
-
-def _first_by_m_symmetric(phi: Any, m: Any) -> Any:
-    """By Carlson's integral of the second kind, within a quarter period."""
-    sine = np.sin(phi)
-    return sine**3 / 6 * special.elliprd(np.cos(phi) ** 2, np.ones_like(sine), 1 - m * sine**2)
-
-
-def second_incomplete_by_m(phi: Any, m: Any) -> Any:
-    small, near, far = _split(m + 0 * phi)
-    phi = phi + 0 * m
-    turns = np.round(phi / math.pi)
-    rest = phi - turns * math.pi
-    series = 2 * turns * _quadrature(math.pi / 2 * np.ones_like(near), near, -0.5) + _quadrature(rest, near, -0.5)
-    closed = (special.ellipeinc(phi, far) - special.ellipkinc(phi, far)) / (2 * far)
-    return np.where(small, -series, closed)
-
-
-def first_by_complement(p: Any) -> Any:
-    """The derivative of the first kind at m = 1 - p, also where p is below the rounding of 1."""
-    near_one = p < 0.5
-    inner = np.where(near_one, p, 0.5)
-    closed = (special.ellipe(1 - inner) - inner * special.ellipkm1(inner)) / (2 * (1 - inner) * inner)
-    return np.where(near_one, closed, first_by_m(1 - np.where(near_one, 0.5, p)))
+    full_periods = np.where(turns == 0, 0.0, 2 * turns * by_m(np.where(turns == 0, 0.5, m)))
+    return full_periods + by_m(m, np.sin(rest), np.cos(rest))
 
 
 def jacobi(values: Any, u: Any, m: Any) -> Any:
     sn, cn, dn, phi = values
-    by_m = -first_incomplete_by_m(phi, m) * dn  # of the amplitude, at a fixed u
+    by_m = -incomplete(first_by_m, phi, m) * dn  # of the amplitude, at a fixed u
     return (
         (cn * dn, cn * by_m),
         (-sn * dn, -sn * by_m),
@@ -98,19 +45,47 @@ def jacobi(values: Any, u: Any, m: Any) -> Any:
     )
 
 
-# Carlson's symmetric integrals.
+# Carlson's integrals.
 
 
-def degenerate(y: Any, a: Any, b: Any, c: Any) -> Any:
-    """By the Euler-Poisson-Darboux equation; NaN where the last argument is one of the others."""
-    by_a = (special.elliprd(b, c, a) - y) / (2 * (a - c))
-    by_b = (special.elliprd(a, c, b) - y) / (2 * (b - c))
-    return by_a, by_b, -(1.5 * y + a * by_a + b * by_b) / c
+def slopes(scale: float, *powers: float) -> Callable[..., Any]:
+    """The derivatives of `scale` times the integral of the product of (t + argument)^-power over positive t."""
+
+    def partials(y: Any, *args: Any) -> Any:
+        raised = [_integral(*[power + (n == m) for m, power in enumerate(powers)]) for n in range(len(powers))]
+        return tuple([lambda n=n: -scale * powers[n] * raised[n](*args) for n in range(len(powers))])
+
+    return partials
+
+
+@functools.cache
+def _integral(*powers: float) -> Callable[..., Any]:
+    """By the trapezoidal rule in log(t), which converges geometrically."""
+
+    def value(*args: Any) -> Any:
+        dtype = alike(*args)
+        z = np.stack(np.broadcast_arrays(*[np.asarray(x, np.result_type(dtype, float)) for x in args]))
+        weights = np.reshape(powers, (-1, *[1] * (z.ndim - 1)))
+        with np.errstate(all="ignore"):
+            sizes = np.log(np.abs(z))
+            at_zero = np.sum(np.where(z == 0, weights, 0.0), axis=0)  # the power with which it rises there
+            low = np.min(np.where(z == 0, np.inf, sizes), axis=0) - 40 / (1 - at_zero)
+            high = np.max(sizes, axis=0) + 40 / (sum(powers) - 1)
+            step = (high - low) / 400
+            logs = low + step * np.arange(401.0).reshape(-1, *[1] * low.ndim)
+            terms = np.exp(logs - np.sum([w * np.log(np.exp(logs) + x) for w, x in zip(powers, z)], axis=0))
+            return np.asarray(np.where(at_zero < 1, step * np.sum(terms, axis=0), np.inf), dtype)
+
+    return ruled("elliprd, differentiated,", value, slopes(1.0, *powers))
+
+
+#: Closer arguments than this take symmetric integrals.
+_NEAR = 0.1
 
 
 def elementary(y: Any, a: Any, b: Any) -> Any:
     """By the closed forms, or from the symmetric integrals for equal arguments, where the closed forms are 0 / 0."""
-    near = np.abs(b - a) < _SMALL * np.abs(b)
+    near = np.abs(b - a) < _NEAR * np.abs(b)
     gap = np.where(near, 1.0, b - a)
     one, other = np.where(near, a, 1.0), np.where(near, b, 1.0)
     by_a = np.where(near, -special.elliprd(other, other, one) / 6, (y - 1 / np.sqrt(a)) / (2 * gap))

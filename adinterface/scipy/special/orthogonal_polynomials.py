@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,54 +13,35 @@ from ..arrays import inexact
 from ..dispatch import of_scipy, unsupported
 
 
-def _one_degree_less(function: Any, n: Any, *rest: Any) -> Any:
-    """The function of one degree less, for any real degree. Zero for a polynomial of degree zero."""
+def one_degree_less(name: str, n: Any, *rest: Any) -> Any:
+    """The polynomial of one degree less, for any real degree. Zero for one of degree zero."""
     none = (n == 0) | (n == -1)
-    return np.where(none, 0.0, function(np.where(none, 0, n - 1), *rest))
+    return np.where(none, 0.0, getattr(special, f"eval_{name}")(np.where(none, 0, n - 1), *rest))
+
+
+def lowered(name: str, factor: Callable[..., Any], *rises: int) -> Callable[..., Any]:
+    """The slope of a polynomial: a factor times that of one degree less, whose parameters are raised by so much."""
+
+    def slope(y: Any, n: Any, *rest: Any) -> Any:
+        *parameters, x = rest
+        return factor(n, *parameters) * one_degree_less(name, n, *[p + rise for p, rise in zip(parameters, rises)], x)
+
+    return slope
 
 
 # Below a degree in the middle functions come again: P_n = P_(-n-1), T_n = T_(-n), U_n = -U_(-n-2).
 
 
 def legendre_slope(n: Any, x: Any) -> Any:
-    return _one_degree_less(special.eval_gegenbauer, np.maximum(n, -n - 1), 1.5, x)
+    return one_degree_less("gegenbauer", np.maximum(n, -n - 1), 1.5, x)
 
 
 def chebyt_slope(n: Any, x: Any) -> Any:
-    return np.abs(n) * _one_degree_less(special.eval_chebyu, np.abs(n), x)
+    return np.abs(n) * one_degree_less("chebyu", np.abs(n), x)
 
 
 def chebyu_slope(n: Any, x: Any) -> Any:
-    return np.where(n < -1, -2.0, 2.0) * _one_degree_less(special.eval_gegenbauer, np.maximum(n, -n - 2), 2.0, x)
-
-
-def jacobi_slope(y: Any, n: Any, a: Any, b: Any, x: Any) -> Any:
-    return (n + a + b + 1) / 2 * _one_degree_less(special.eval_jacobi, n, a + 1, b + 1, x)
-
-
-def shifted_jacobi_slope(y: Any, n: Any, p: Any, q: Any, x: Any) -> Any:
-    """Of the shifted polynomial, divided by a binomial coefficient so that its leading coefficient is 1."""
-    return n * _one_degree_less(special.eval_sh_jacobi, n, p + 2, q + 1, x)
-
-
-def gegenbauer_slope(y: Any, n: Any, a: Any, x: Any) -> Any:
-    return 2 * a * _one_degree_less(special.eval_gegenbauer, n, a + 1, x)
-
-
-def hermite_slope(y: Any, n: Any, x: Any) -> Any:
-    return 2 * n * _one_degree_less(special.eval_hermite, n, x)
-
-
-def normalized_hermite_slope(y: Any, n: Any, x: Any) -> Any:
-    return n * _one_degree_less(special.eval_hermitenorm, n, x)
-
-
-def laguerre_slope(y: Any, n: Any, x: Any) -> Any:
-    return -_one_degree_less(special.eval_genlaguerre, n, 1.0, x)
-
-
-def generalized_laguerre_slope(y: Any, n: Any, a: Any, x: Any) -> Any:
-    return -_one_degree_less(special.eval_genlaguerre, n, a + 1, x)
+    return np.where(n < -1, -2.0, 2.0) * one_degree_less("gegenbauer", np.maximum(n, -n - 2), 2.0, x)
 
 
 @of_scipy(special.assoc_legendre_p_all)

@@ -252,19 +252,19 @@ ROWS = (
     Row("airy", "z", lambda values, z: ((values[1],), (z * values[0],), (values[3],), (z * values[2],))),
     # Elliptic integrals and functions. DLMF 19.4, 19.18, 22.13, 22.16.
     Row("ellipk", "m", lambda y, m: elliptic.first_by_m(m)),
-    Row("ellipkm1", "p", lambda y, p: -elliptic.first_by_complement(p)),
+    Row("ellipkm1", "p", lambda y, p: -special.elliprd(0.0, 1.0, p) / 6),
     Row("ellipe", "m", lambda y, m: elliptic.second_by_m(m)),
     Row(
         "ellipkinc", "phi m",
-        lambda y, phi, m: (1 / np.sqrt(1 - m * np.sin(phi) ** 2), elliptic.first_incomplete_by_m(phi, m)),
+        lambda y, phi, m: (1 / np.sqrt(1 - m * np.sin(phi) ** 2), lambda: elliptic.incomplete(elliptic.first_by_m, phi, m)),
     ),
     Row(
         "ellipeinc", "phi m",
-        lambda y, phi, m: (np.sqrt(1 - m * np.sin(phi) ** 2), elliptic.second_incomplete_by_m(phi, m)),
+        lambda y, phi, m: (np.sqrt(1 - m * np.sin(phi) ** 2), lambda: elliptic.incomplete(elliptic.second_by_m, phi, m)),
     ),
     Row("ellipj", "u m", elliptic.jacobi),
     Row("elliprf", "x y z", elliptic.symmetric),
-    Row("elliprd", "x y z", elliptic.degenerate),
+    Row("elliprd", "x y z", elliptic.slopes(1.5, 0.5, 0.5, 1.5)),
     Row("elliprc", "x y", elliptic.elementary, complex_partials=elliptic.elementary),
     Row("agm", "a b", code=lambda a, b: math.pi / 4 * (a + b) / special.ellipk(((a - b) / (a + b)) ** 2)),
     # Hypergeometric functions. DLMF 13.3, 15.5, 16.3.
@@ -273,9 +273,9 @@ ROWS = (
     Row("hyp2f1", "a b c z", hyper.gauss_partials),
     Row("hyperu", "a b; x", lambda y, a, b, x: -a * hyper.hyperu_checked(a + 1, b + 1, x), "first two arguments"),
     # Orthogonal polynomials. DLMF 18.9.
-    Row("eval_jacobi", "n alpha beta; x", poly.jacobi_slope, _DEGREES),
-    Row("eval_sh_jacobi", "n p q; x", poly.shifted_jacobi_slope, _DEGREES),
-    Row("eval_gegenbauer", "n alpha; x", poly.gegenbauer_slope, _DEGREES),
+    Row("eval_jacobi", "n alpha beta; x", poly.lowered("jacobi", lambda n, a, b: (n + a + b + 1) / 2, 1, 1), _DEGREES),
+    Row("eval_sh_jacobi", "n p q; x", poly.lowered("sh_jacobi", lambda n, p, q: n, 2, 1), _DEGREES),  # leading coefficient 1
+    Row("eval_gegenbauer", "n alpha; x", poly.lowered("gegenbauer", lambda n, a: 2 * a, 1), _DEGREES),
     Row("eval_legendre", "n; x", lambda y, n, x: poly.legendre_slope(n, x), _DEGREES),
     Row("eval_sh_legendre", "n; x", lambda y, n, x: 2 * poly.legendre_slope(n, 2 * x - 1), _DEGREES),
     Row("eval_chebyt", "n; x", lambda y, n, x: poly.chebyt_slope(n, x), _DEGREES),
@@ -284,10 +284,10 @@ ROWS = (
     Row("eval_chebyu", "n; x", lambda y, n, x: poly.chebyu_slope(n, x), _DEGREES),
     Row("eval_sh_chebyu", "n; x", lambda y, n, x: 2 * poly.chebyu_slope(n, 2 * x - 1), _DEGREES),
     Row("eval_chebys", "n; x", lambda y, n, x: poly.chebyu_slope(n, x / 2) / 2, _DEGREES),  # U_n(x / 2)
-    Row("eval_hermite", "n; x", poly.hermite_slope, _DEGREES),
-    Row("eval_hermitenorm", "n; x", poly.normalized_hermite_slope, _DEGREES),
-    Row("eval_laguerre", "n; x", poly.laguerre_slope, _DEGREES),
-    Row("eval_genlaguerre", "n alpha; x", poly.generalized_laguerre_slope, _DEGREES),
+    Row("eval_hermite", "n; x", poly.lowered("hermite", lambda n: 2 * n), _DEGREES),
+    Row("eval_hermitenorm", "n; x", poly.lowered("hermitenorm", lambda n: n), _DEGREES),
+    Row("eval_laguerre", "n; x", lambda y, n, x: -poly.one_degree_less("genlaguerre", n, 1.0, x), _DEGREES),
+    Row("eval_genlaguerre", "n alpha; x", poly.lowered("genlaguerre", lambda n, a: -1, 1), _DEGREES),
 )  # fmt: skip
 
 TABLE = {row.name: row for row in ROWS}

@@ -5,7 +5,6 @@ Source: NIST Digital Library of Mathematical Functions, 9.2, 10.2, 10.6, 10.25, 
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +14,7 @@ from scipy import special
 
 from ...core.contract.errors import NumpyCodeError
 from . import parameter_jets as jets
-from .hypergeometric import by_parameters, from_jet, limit_by
+from .hypergeometric import by_parameters, limit_by
 from .ufunc_rules import require_real
 
 # Of an order. By that, from the power series, or an integral; for positive arguments.
@@ -92,7 +91,7 @@ def scaled_slope(name: str) -> Callable[..., Any]:
 scaled_second_by_order: Callable[..., Any]
 (scaled_second_by_order,) = by_parameters(
     "kve",
-    functools.partial(from_jet, jets.kve),
+    jets.kve,
     1,
     lambda i, v, z: scaled_second_by_order(v, z) - (scaled_second_by_order(v - 1, z) + scaled_second_by_order(v + 1, z)) / 2,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from . import hypergeometric_series as series
-from . import parameter_jets as jets
+from .hyper_dual import in_blocks
 from .ufunc_rules import alike, in_double, ruled
 
 
@@ -35,19 +34,9 @@ hyperu_checked: Callable[..., Any] = ruled(
 )  # fmt: skip
 
 
-def from_jet(jet: Callable[..., jets.Jet], *places: int) -> Callable[..., Any]:
-    """The derivative by one parameter, or by two, as a function of NumPy's arrays; of the dtype of the arguments."""
-
-    def derivative(*args: Any) -> Any:
-        derivatives = jet(*args)
-        return derivatives.first[places[0]] if len(places) == 1 else derivatives.second[places]
-
-    return in_double(derivative)
-
-
-def from_rows(rows: Callable[..., Any], *places: int) -> Callable[..., Any]:
-    """As `from_jet`, from a function of `series`."""
-    return in_double(lambda *args: rows(*args, places)[-1])
+def by_places(rows: Callable[..., Any], *places: int) -> Callable[..., Any]:
+    """The derivative by one parameter, or by two, of a function of hyper-dual numbers; of the dtype of the arguments."""
+    return in_double(lambda *args: in_blocks(rows, places, *args)[-1])
 
 
 def later(functions: Sequence[Callable[..., Any]], *args: Any, factor: float = 1.0) -> list[Callable[[], Any]]:
@@ -55,23 +44,21 @@ def later(functions: Sequence[Callable[..., Any]], *args: Any, factor: float = 1
     return [lambda f=f: factor * f(*args) for f in functions]  # type: ignore[misc]
 
 
-def by_parameters(
-    name: str, derived: Callable[..., Callable[..., Any]], count: int, by_variable: Callable[..., Any]
-) -> list[Callable[..., Any]]:
+def by_parameters(name: str, rows: Callable[..., Any], count: int, by_variable: Callable[..., Any]) -> list[Callable[..., Any]]:
     """The derivatives of a function by its first `count` arguments, which can be differentiated again.
 
-    derived: takes one place or two, and returns the derivative by these arguments, a function of NumPy arrays.
+    rows: the function, of hyper-dual numbers.
     by_variable: the derivative by the last argument of that by a parameter: `(place, *args)`.
     """
     second: dict[tuple[int, int], Callable[..., Any]] = {}
     for i, j in itertools.combinations_with_replacement(range(count), 2):
-        second[i, j] = ruled(f"{name}, differentiated twice,", derived(i, j), None)
+        second[i, j] = ruled(f"{name}, differentiated twice,", by_places(rows, i, j), None)
 
     def first(i: int) -> Callable[..., Any]:
         def partials(y: Any, *args: Any) -> Any:
             return *later([second[min(i, j), max(i, j)] for j in range(count)], *args), by_variable(i, *args)
 
-        return ruled(f"{name}, differentiated by argument {i},", derived(i), partials)
+        return ruled(f"{name}, differentiated by argument {i},", by_places(rows, i), partials)
 
     return [first(i) for i in range(count)]
 
@@ -81,7 +68,7 @@ def _limit(i: int, v: Any, z: Any) -> Any:
     return limit_by[i](v + 1, z) / v - raised / v**2
 
 
-limit_by: list[Callable[..., Any]] = by_parameters("hyp0f1", functools.partial(from_rows, series.hyp0f1), 1, _limit)
+limit_by: list[Callable[..., Any]] = by_parameters("hyp0f1", series.hyp0f1, 1, _limit)
 
 
 def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:
@@ -90,7 +77,7 @@ def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:
     return explicit + a / b * kummer_by[i](a + 1, b + 1, x)
 
 
-kummer_by: list[Callable[..., Any]] = by_parameters("hyp1f1", functools.partial(from_rows, series.hyp1f1), 2, _kummer)
+kummer_by: list[Callable[..., Any]] = by_parameters("hyp1f1", series.hyp1f1, 2, _kummer)
 
 
 def kummer_slope(a: Any, b: Any, x: Any) -> Any:
@@ -105,7 +92,7 @@ def _gauss(i: int, a: Any, b: Any, c: Any, x: Any) -> Any:
     return explicit + a * b / c * gauss_by[i](a + 1, b + 1, c + 1, x)
 
 
-gauss_by: list[Callable[..., Any]] = by_parameters("hyp2f1", functools.partial(from_rows, series.hyp2f1), 3, _gauss)
+gauss_by: list[Callable[..., Any]] = by_parameters("hyp2f1", series.hyp2f1, 3, _gauss)
 
 
 def gauss_partials(y: Any, a: Any, b: Any, c: Any, x: Any) -> tuple[Any, ...]:
@@ -130,7 +117,7 @@ def _right_gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
         unsure &= np.isfinite(values) & (x < 1)
         if np.any(unsure):
             values = np.array(values)
-            values[unsure] = series.hyp2f1(a[unsure], b[unsure], c[unsure], x[unsure], ())[0]
+            values[unsure] = in_blocks(series.hyp2f1, (), a[unsure], b[unsure], c[unsure], x[unsure])[0]
     return np.asarray(values, dtype)
 
 

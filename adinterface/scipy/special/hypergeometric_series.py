@@ -1,81 +1,35 @@
 """Hypergeometric functions and their derivatives by the parameters, exact to rounding, or NaN.
 
-Each term of a series is differentiated along with the sum, in hyper-dual numbers. Such a number is an array whose rows are
-the value and the derivatives. With one direction, that is one derivative; with two, the derivatives by the first, by the
-second, and by both. The rounding error of a sum is estimated along with it. Where it exceeds the tolerance, the result is
-NaN. Sources: NIST Digital Library of Mathematical Functions, 13.2, 13.4, 15.2, 15.8 (transformations) and 15.10 (the
-differential equation); Fike and Alonso, The development of hyper-dual numbers for exact second-derivative calculations,
-2011; Pearson, Olver and Porter, Numerical methods for the computation of the confluent and Gauss hypergeometric functions,
-2017.
+Each term of a series is differentiated along with the sum, in hyper-dual numbers. The rounding error of a sum is estimated
+along with it. Where it exceeds the tolerance, the result is NaN. Sources: NIST Digital Library of Mathematical Functions,
+13.2, 13.4, 15.2, 15.8 (transformations) and 15.10 (the differential equation); Pearson, Olver and Porter, Numerical methods
+for the computation of the confluent and Gauss hypergeometric functions, 2017.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
-#: A parameter is an array of its values and, in further rows, its derivatives by the directions.
-Numbers: TypeAlias = np.ndarray[Any, Any]
+from .hyper_dual import EPSILON, PAIRS, Numbers, exponential, ones, over, product, times
 
-_EPSILON = 2.0**-52
 #: How much of a result may be rounding; or, of a function's value, whatever is left of its derivative.
-_LOSS, _SHARE = 4e-10, 16 * _EPSILON
+_LOSS, _SHARE = 4e-10, 16 * EPSILON
 #: What the rounding of a sum is taken for, in units of all that went into it.
-_ROUNDING = 4 * _EPSILON
-#: The most terms of a series, how many are taken at once, and for how many numbers.
-_TERMS, _CHUNK, _BLOCK = 6_000, 32, 1_024
+_ROUNDING = 4 * EPSILON
+#: The most terms of a series, and how many are taken at once.
+_TERMS, _CHUNK = 6_000, 32
 #: How far a series is summed before steps begin, the most of these, and from which parameters on there are none.
 _FAR, _STEPS, _LARGE = 0.7, 60, 1_000.0
 #: Into how many parts an integral is divided.
 _NODES = 600
 
 
-#: The product of hyper-dual numbers: for each row, the two rows whose product is added, besides those with the first value.
-_PAIRS = {
-    rows: [(row, part, row ^ part) for row in range(rows) for part in range(1, row + 1) if part & row == part]
-    for rows in (1, 2, 4)
-}
-
-
-def _times(rows: Numbers, factor: Numbers, shift: Any) -> Numbers:
-    """The product with a parameter, moved by so much."""
-    result: Numbers = rows * (factor[0] + shift)
-    for row in range(1, len(rows)):
-        for direction in range(len(factor) - 1):
-            if row >> direction & 1:
-                result[row] += factor[1 + direction] * rows[row ^ 1 << direction]
-    return result
-
-
-def _over(rows: Numbers, divisor: Numbers, shift: Any) -> Numbers:
-    """The quotient by a parameter, moved by so much."""
-    value = divisor[0] + shift
-    result: Numbers = rows / value
-    for row in range(1, len(rows)):
-        for direction in range(len(divisor) - 1):
-            if row >> direction & 1:
-                result[row] -= divisor[1 + direction] * result[row ^ 1 << direction] / value
-    return result
-
-
-def _product(one: Numbers, other: Numbers) -> Numbers:
-    result: Numbers = one[0] * other
-    for row, part, beside in _PAIRS[len(one)]:
-        result[row] += one[part] * other[beside]
-    return result
-
-
-def _ones(rows: int, *shape: int) -> Numbers:
-    result = np.zeros((rows, *shape))
-    result[0] = 1.0
-    return result
-
-
 class Sum(NamedTuple):
-    """A function of z, its derivative by z, and how much of each is rounding; of rows as in the module's docstring."""
+    """A function of z, its derivative by z, and how much of each is rounding; of rows as in `hyper_dual`."""
 
     value: Numbers
     slope: Numbers
@@ -98,26 +52,26 @@ def series(uppers: Sequence[Numbers], lower: Numbers, z: Numbers) -> Sum:
     rows = 1 << (len(lower) - 1)
     result, places = Sum.unknown(rows, z.size), np.arange(z.size)
     negative = -np.min([part[0] for part in (*uppers, lower)], axis=0)
-    term = _ones(rows, z.size)
+    term = ones(rows, z.size)
     sums = _moments(term[:, None], np.zeros(1))
     for first in range(1, _TERMS, _CHUNK):
         numbers = np.arange(first, first + _CHUNK, dtype=float)
-        ratio = _ones(rows, _CHUNK, z.size) * (z / numbers[:, None])
+        ratio = ones(rows, _CHUNK, z.size) * (z / numbers[:, None])
         for part in uppers:
-            ratio = _times(ratio, part, numbers[:, None] - 1)
-        ratio = _over(ratio, lower, numbers[:, None] - 1)
+            ratio = times(ratio, part, numbers[:, None] - 1)
+        ratio = over(ratio, lower, numbers[:, None] - 1)
         terms = np.empty((rows, _CHUNK + 1, z.size))
         terms[:, 0] = term
         for n in range(_CHUNK):
             before, after = terms[:, n], terms[:, n + 1]
             np.multiply(ratio[0, n], before, out=after)
-            for row, one, other in _PAIRS[rows]:
+            for row, one, other in PAIRS[rows]:
                 after[row] += ratio[one, n] * before[other]
         term = terms[:, -1]
         for total, more in zip(sums, _moments(terms[:, 1:], numbers)):
             total += more
         last = np.minimum(_largest_ratio(uppers, lower, z, numbers[-1]), 1.0)
-        bound = (1 - last) * _EPSILON / 4 * (np.abs(sums[0]) + _SHARE * np.abs(sums[0][0]))
+        bound = (1 - last) * EPSILON / 4 * (np.abs(sums[0]) + _SHARE * np.abs(sums[0][0]))
         done = np.all(numbers[-1] * np.abs(term) * last <= bound, axis=0) & (numbers[-1] > negative)
         done |= ~np.isfinite(sums[2][0])
         if np.any(done):
@@ -184,20 +138,20 @@ def _step(
     for first in range(0, _TERMS, _CHUNK):
         numbers = np.arange(first, first + _CHUNK, dtype=float)[:, None]
         scale = length / (at * left * (numbers + 2) * (numbers + 1))
-        low = _times(_times(_ones(rows, _CHUNK, count) * (scale * length), a, numbers), b, numbers)[:, :, None]
-        high = _times(_ones(rows, _CHUNK, count) * (scale * (numbers + 1)), bend, (1 - 2 * at) * numbers)[:, :, None]
+        low = times(times(ones(rows, _CHUNK, count) * (scale * length), a, numbers), b, numbers)[:, :, None]
+        high = times(ones(rows, _CHUNK, count) * (scale * (numbers + 1)), bend, (1 - 2 * at) * numbers)[:, :, None]
         for k in range(_CHUNK):
             one, two, after = terms[:, k], terms[:, k + 1], terms[:, k + 2]
             np.multiply(low[0, k], one, out=after)
             np.multiply(high[0, k], two, out=other)
             after -= other
-            for row, part, beside in _PAIRS[rows]:
+            for row, part, beside in PAIRS[rows]:
                 after[row] += low[part, k] * one[beside] - high[part, k] * two[beside]
         for total, more in zip(sums, _moments(terms[:, 2:], numbers[:, 0] + 2)):
             total += more
         terms[:, :2] = terms[:, -2:]
         sizes = (first + _CHUNK) * np.sum(np.abs(terms[:, :2]), axis=1)
-        small = sizes <= _EPSILON / 8 * (np.abs(sums[0]) + _SHARE * np.abs(sums[0][0]))
+        small = sizes <= EPSILON / 8 * (np.abs(sums[0]) + _SHARE * np.abs(sums[0][0]))
         if np.all((small & (first + _CHUNK > known)) | ~np.isfinite(sums[2])):
             break
     else:
@@ -231,22 +185,11 @@ def _risk(a: Numbers, b: Numbers, z: Numbers) -> Numbers:
     return np.where((z > -_FAR) & (z < 1) | ends, risk, np.inf)
 
 
-def _in_blocks(function: Callable[..., Numbers], directions: Sequence[int], *args: Numbers) -> Numbers:
-    """A function of parameters and a variable, which are arrays of one axis, on arrays of any shape."""
-    shape = np.broadcast_shapes(*[np.shape(y) for y in args])
-    flat = np.stack([np.ravel(np.broadcast_to(y, shape)) for y in args])
-    rows = np.empty((1 << len(directions), flat.shape[1]))
-    with np.errstate(all="ignore"):
-        for first in range(0, flat.shape[1], _BLOCK):
-            part = flat[:, first : first + _BLOCK]
-            along = [[np.full(part.shape[1], float(n == place)) for place in directions] for n in range(len(part) - 1)]
-            params = [np.stack([y, *slopes]) for y, slopes in zip(part, along)]
-            rows[:, first : first + _BLOCK] = function(*params, part[-1])
-    return rows.reshape(-1, *shape)
+def hyp2f1(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Numbers:
+    """Gauss's function 2F1(a, b; c; x) for x < 1; NaN where the relative rounding error may exceed 4e-10.
 
-
-def _gauss(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Numbers:
-    """Tries all four transformations, starting with the one with the least expected cancellation."""
+    Tries all four transformations, starting with the one with the least expected cancellation.
+    """
     rows = np.full((1 << (len(a) - 1), x.size), np.nan)
     transformations = _transformations(a, b, c, x)
     risks = _risk(*transformations[:3])
@@ -283,13 +226,10 @@ def _scaled(
     value: Numbers, error: Numbers, params: Sequence[Numbers], exponent: Numbers, log: Numbers
 ) -> tuple[Numbers, Numbers]:
     """A function times exp(exponent log), and its error."""
-    power = _ones(len(value), log.size) * np.exp(exponent[0] * log)
-    for row in range(1, len(power)):
-        direction = 0 if row & 1 else 1
-        power[row] = power[row ^ 1 << direction] * exponent[1 + direction] * log
+    power = exponential([exponent], exponent[0] * log, [log], [[0.0]])
     size = np.sum([np.abs(part[0]) for part in params], axis=0) * np.abs(log) * np.any(exponent, axis=0)
-    error = _product(np.abs(power), error + _EPSILON * size * np.abs(value))
-    return _product(power, value), error
+    error = product(np.abs(power), error + EPSILON * size * np.abs(value))
+    return product(power, value), error
 
 
 def _kept(value: Numbers, error: Numbers, params: Sequence[Numbers]) -> Numbers:
@@ -302,8 +242,8 @@ def _kept(value: Numbers, error: Numbers, params: Sequence[Numbers]) -> Numbers:
 # Others --------------------------------------------------------------------------------------------------------------
 
 
-def _kummer(a: Numbers, b: Numbers, x: Numbers) -> Numbers:
-    """By the series, or, mostly for negative x, as exp(x) 1F1(b - a; b; -x)."""
+def hyp1f1(a: Numbers, b: Numbers, x: Numbers) -> Numbers:
+    """Kummer's function 1F1(a; b; x), by the series, or, mostly for negative x, as exp(x) 1F1(b - a; b; -x)."""
     rows = np.full((1 << (len(a) - 1), x.size), np.nan)
     mirrored_first = (x < 0) & ~((a[0] <= 0) & (a[0] == np.floor(a[0])) & (b[0] > 0))
     defined = np.isfinite(a[0] + b[0] + x) & ~((b[0] <= 0) & (b[0] == np.floor(b[0])))
@@ -317,36 +257,17 @@ def _kummer(a: Numbers, b: Numbers, x: Numbers) -> Numbers:
         power = np.where(chosen, np.exp(x[places]), 1.0)
         value, error = (
             power * kummer_sum.value,
-            power * (kummer_sum.error + _EPSILON * np.abs(np.where(chosen, z, 0.0) * kummer_sum.value)),
+            power * (kummer_sum.error + EPSILON * np.abs(np.where(chosen, z, 0.0) * kummer_sum.value)),
         )
         value = _kept(value, error, params)
         rows[:, places] = np.where(np.isnan(rows[:, places]), value, rows[:, places])
     return rows
 
 
-def _limit(v: Numbers, x: Numbers) -> Numbers:
+def hyp0f1(v: Numbers, x: Numbers) -> Numbers:
+    """The limit function 0F1(v; x)."""
     limit_sum = series([], v, x)
     return _kept(limit_sum.value, limit_sum.error, [v])
-
-
-def hyp0f1(v: Numbers, x: Numbers, directions: Sequence[int]) -> Numbers:
-    """The limit function 0F1(v; x); rows as of `hyp2f1`."""
-    return _in_blocks(_limit, directions, v, x)
-
-
-def hyp1f1(a: Numbers, b: Numbers, x: Numbers, directions: Sequence[int]) -> Numbers:
-    """Kummer's function 1F1(a; b; x); rows as of `hyp2f1`."""
-    return _in_blocks(_kummer, directions, a, b, x)
-
-
-def hyp2f1(a: Numbers, b: Numbers, c: Numbers, x: Numbers, directions: Sequence[int]) -> Numbers:
-    """Gauss's function 2F1(a, b; c; x) for x < 1, in rows with its derivatives by the arguments in these places, at most two.
-
-    Without a place, the row is the value. With one, the rows are the value and the derivative. With two, they are the
-    value, both first derivatives, and the mixed second derivative. NaN from x = 1 on, and where the relative rounding error
-    may exceed 4e-10.
-    """
-    return _in_blocks(_gauss, directions, a, b, c, x)
 
 
 def risk_of_hyp2f1(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Numbers:

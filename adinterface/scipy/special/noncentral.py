@@ -16,7 +16,7 @@ import numpy as np
 from scipy import special
 
 from . import parameter_jets as jets
-from .hypergeometric import from_jet, kummer_by, limit_by
+from .hypergeometric import by_places, kummer_by, limit_by
 from .probability import gamma_density, ratio
 from .ufunc_rules import in_double, ruled, scipy_ufunc
 
@@ -48,10 +48,10 @@ def _density_by_shape(a: Any, rate: Any, x: Any) -> Any:
     return chi_squared_density(a, rate, x) * (np.log(x) - special.psi(a) + limit_by[0](a, z) / special.hyp0f1(a, z))
 
 
-_by_shape_twice = ruled("chndtr, differentiated twice,", from_jet(jets.noncentral_gamma, 0, 0), None)
+_by_shape_twice = ruled("chndtr, differentiated twice,", by_places(jets.noncentral_gamma, 0, 0), None)
 _by_shape: Callable[..., Any] = ruled(
     "chndtr, differentiated by its degrees of freedom,",
-    from_jet(jets.noncentral_gamma, 0),
+    by_places(jets.noncentral_gamma, 0),
     lambda y, a, rate, x: (
         lambda: _by_shape_twice(a, rate, x),
         lambda: _by_shape(a + 1, rate, x) - y,
@@ -128,10 +128,12 @@ def _f_density_by(i: int, a: Any, b: Any, rate: Any, x: Any) -> Any:
 
 
 def _by_f_shape(i: int) -> Callable[..., Any]:
-    twice = [ruled("ncfdtr, differentiated twice,", from_jet(jets.noncentral_beta, min(i, j), max(i, j)), None) for j in (0, 1)]
+    twice = [
+        ruled("ncfdtr, differentiated twice,", by_places(jets.noncentral_beta, min(i, j), max(i, j)), None) for j in (0, 1)
+    ]
     first: Callable[..., Any] = ruled(
         f"ncfdtr, differentiated by argument {i},",
-        from_jet(jets.noncentral_beta, i),
+        by_places(jets.noncentral_beta, i),
         lambda y, a, b, rate, x: (
             lambda: twice[0](a, b, rate, x),
             lambda: twice[1](a, b, rate, x),

@@ -5,7 +5,6 @@ Source: NIST Digital Library of Mathematical Functions, 8.7, 8.8, 8.17, 26; of i
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from . import parameter_jets as jets
-from .hypergeometric import by_parameters, from_jet, later
+from .hypergeometric import by_parameters, later
 from .ufunc_rules import in_double, ruled
 
 
@@ -46,11 +45,11 @@ def _beta_slope(i: int, a: Any, b: Any, x: Any) -> Any:
 
 (gamma_by_shape,) = by_parameters(
     "gammainc",
-    functools.partial(from_jet, jets.gammainc),
+    jets.gammainc,
     1,
     lambda i, a, x: gamma_density(a, x) * (np.log(x) - special.psi(a)),
 )
-beta_by: list[Callable[..., Any]] = by_parameters("betainc", functools.partial(from_jet, jets.betainc), 2, _beta_slope)
+beta_by: list[Callable[..., Any]] = by_parameters("betainc", jets.betainc, 2, _beta_slope)
 
 
 def gamma_partials(sign: int) -> Callable[..., Any]:

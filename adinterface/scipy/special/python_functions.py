@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +12,7 @@ from scipy import special
 from ..arrays import Array, inexact
 from ..dispatch import of_scipy, unsupported
 from . import parameter_jets as jets
-from .hypergeometric import by_parameters, from_jet, later
+from .hypergeometric import by_parameters, later
 from .ufunc_rules import ruled
 
 # Sums of exponentials ------------------------------------------------------------------------------------------------
@@ -65,7 +64,7 @@ def log_softmax(x: Any, axis: Any = None) -> Array:
 _polygamma: Callable[..., Any] = ruled("polygamma", special.polygamma, lambda y, n, x: _polygamma(n + 1, x), orders=1)
 zeta_by_exponent: Callable[..., Any]
 (zeta_by_exponent,) = by_parameters(
-    "zeta", functools.partial(from_jet, jets.zeta), 1, lambda i, s, q: -hurwitz_zeta(s + 1, q) - s * zeta_by_exponent(s + 1, q)
+    "zeta", jets.zeta, 1, lambda i, s, q: -hurwitz_zeta(s + 1, q) - s * zeta_by_exponent(s + 1, q)
 )
 hurwitz_zeta: Callable[..., Any] = ruled(
     "zeta", special.zeta, lambda y, s, q: (*later([zeta_by_exponent], s, q), -s * hurwitz_zeta(s + 1, q))

@@ -78,14 +78,10 @@ def second_by_order(v: Any, z: Any) -> Any:
     return np.exp(-z) * scaled_second_by_order(v, z)
 
 
-def scaled_slope(name: str) -> Callable[..., Any]:
-    function = getattr(special, f"{name}e")
-
-    def slope(y: Any, v: Any, z: Any) -> Any:
-        z = along_the_line(name, "imag", z)
-        return (function(v - 1, z) - function(v + 1, z)) / 2
-
-    return slope
+def between(name: str, v: Any, z: Any, sign: int) -> Any:
+    """Half the sum, or the difference, of the functions of one order less and one more."""
+    function = getattr(special, name)
+    return (function(v - 1, z) + sign * function(v + 1, z)) / 2
 
 
 scaled_second_by_order: Callable[..., Any]
@@ -93,24 +89,12 @@ scaled_second_by_order: Callable[..., Any]
     "kve",
     jets.kve,
     1,
-    lambda i, v, z: scaled_second_by_order(v, z) - (scaled_second_by_order(v - 1, z) + scaled_second_by_order(v + 1, z)) / 2,
+    lambda i, y, v, z: y - (scaled_second_by_order(v - 1, z) + scaled_second_by_order(v + 1, z)) / 2,
 )
 
 
-def struve(sign: int, function: Any) -> Any:
-    def partial(y: Any, v: Any, x: Any) -> Any:
-        size = np.exp(special.xlogy(v, np.abs(x) / 2) - special.gammaln(v + 1.5)) / math.sqrt(math.pi)
-        odd = np.where((x < 0) & (np.mod(v, 2) != 0), -1.0, 1.0)  # below zero SciPy has them at integers alone
-        power = special.gammasgn(v + 1.5) * odd * size
-        return (function(v - 1, x) + sign * function(v + 1, x) + power) / 2
-
-    return partial
-
-
-def scaled_modified_partials(y: Any, v: Any, z: Any) -> Any:
-    """Of ive."""
-
-    def by_argument() -> Any:
-        return (special.ive(v - 1, z) + special.ive(v + 1, z)) / 2 - np.sign(along_the_line("iv", "real", z)) * y
-
-    return lambda: scaled_by_order(y, v, z), by_argument
+def power_of_struve(v: Any, x: Any) -> Any:
+    """Half of what the slope has beside `between`."""
+    size = np.exp(special.xlogy(v, np.abs(x) / 2) - special.gammaln(v + 1.5)) / math.sqrt(math.pi)
+    odd = np.where((x < 0) & (np.mod(v, 2) != 0), -1.0, 1.0)  # below zero SciPy has them at integers alone
+    return special.gammasgn(v + 1.5) * odd * size / 2

@@ -33,11 +33,7 @@ def asymptotic(x: Any, terms: int = 12, sign: int = 1) -> Any:
 def wofz_slope(w: Any, z: Any) -> Any:
     """-2 z w + 2i / sqrt(pi), which cancels for large z."""
     far = (np.abs(z) > 15) & (np.imag(z) >= 0)
-    beyond = np.where(far, z, 20.0)
-    inverse = 1 / (2 * beyond * beyond)
-    total: Any = 0.0
-    for n in range(10, 0, -1):
-        total = (2 * n - 1) * inverse * (1 + total)
+    total = asymptotic(np.where(far, z, 20.0), 10)
     return np.where(far, -1j * _TWO_OVER_ROOT_PI * total, -2 * z * w + 1j * _TWO_OVER_ROOT_PI)
 
 

@@ -44,11 +44,12 @@ def later(functions: Sequence[Callable[..., Any]], *args: Any, factor: float = 1
     return [lambda f=f: factor * f(*args) for f in functions]  # type: ignore[misc]
 
 
-def by_parameters(name: str, rows: Callable[..., Any], count: int, by_variable: Callable[..., Any]) -> list[Callable[..., Any]]:
+def by_parameters(name: str, rows: Callable[..., Any], count: int, by_others: Callable[..., Any]) -> list[Callable[..., Any]]:
     """The derivatives of a function by its first `count` arguments, which can be differentiated again.
 
     rows: the function, of hyper-dual numbers.
-    by_variable: the derivative by the last argument of that by a parameter: `(place, *args)`.
+    by_others: from the place of a parameter, the derivative by it and the arguments, to the derivatives of that by the arguments
+    behind the first ones: one, or a tuple.
     """
     second: dict[tuple[int, int], Callable[..., Any]] = {}
     for i, j in itertools.combinations_with_replacement(range(count), 2):
@@ -56,14 +57,16 @@ def by_parameters(name: str, rows: Callable[..., Any], count: int, by_variable: 
 
     def first(i: int) -> Callable[..., Any]:
         def partials(y: Any, *args: Any) -> Any:
-            return *later([second[min(i, j), max(i, j)] for j in range(count)], *args), by_variable(i, *args)
+            others = by_others(i, y, *args)
+            known = [second[min(i, j), max(i, j)] for j in range(count)]
+            return *later(known, *args), *(others if type(others) is tuple else (others,))
 
         return ruled(f"{name}, differentiated by argument {i},", by_places(rows, i), partials)
 
     return [first(i) for i in range(count)]
 
 
-def _limit(i: int, v: Any, z: Any) -> Any:
+def _limit(i: int, y: Any, v: Any, z: Any) -> Any:
     raised = special.hyp0f1(v + 1, z)
     return limit_by[i](v + 1, z) / v - raised / v**2
 
@@ -71,7 +74,7 @@ def _limit(i: int, v: Any, z: Any) -> Any:
 limit_by: list[Callable[..., Any]] = by_parameters("hyp0f1", series.hyp0f1, 1, _limit)
 
 
-def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:
+def _kummer(i: int, y: Any, a: Any, b: Any, x: Any) -> Any:
     raised = special.hyp1f1(a + 1, b + 1, x)
     explicit = raised / b if i == 0 else -a / b**2 * raised
     return explicit + a / b * kummer_by[i](a + 1, b + 1, x)
@@ -86,7 +89,7 @@ def kummer_slope(a: Any, b: Any, x: Any) -> Any:
     return a / b * np.where(line, 1.0, special.hyp1f1(first, second, x))
 
 
-def _gauss(i: int, a: Any, b: Any, c: Any, x: Any) -> Any:
+def _gauss(i: int, y: Any, a: Any, b: Any, c: Any, x: Any) -> Any:
     raised = _gauss_checked(a + 1, b + 1, c + 1, x)
     explicit = (b / c * raised, a / c * raised, -a * b / c**2 * raised)[i]
     return explicit + a * b / c * gauss_by[i](a + 1, b + 1, c + 1, x)

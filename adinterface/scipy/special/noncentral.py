@@ -16,8 +16,8 @@ import numpy as np
 from scipy import special
 
 from . import parameter_jets as jets
-from .hypergeometric import by_places, kummer_by, limit_by
-from .probability import gamma_density, ratio
+from .hypergeometric import by_parameters, kummer_by, limit_by
+from .probability import cumulative, gamma_density, inverse, ratio
 from .ufunc_rules import in_double, ruled, scipy_ufunc
 
 # Chi squared ---------------------------------------------------------------------------------------------------------
@@ -48,56 +48,34 @@ def _density_by_shape(a: Any, rate: Any, x: Any) -> Any:
     return chi_squared_density(a, rate, x) * (np.log(x) - special.psi(a) + limit_by[0](a, z) / special.hyp0f1(a, z))
 
 
-_by_shape_twice = ruled("chndtr, differentiated twice,", by_places(jets.noncentral_gamma, 0, 0), None)
-_by_shape: Callable[..., Any] = ruled(
-    "chndtr, differentiated by its degrees of freedom,",
-    by_places(jets.noncentral_gamma, 0),
-    lambda y, a, rate, x: (
-        lambda: _by_shape_twice(a, rate, x),
-        lambda: _by_shape(a + 1, rate, x) - y,
-        lambda: _density_by_shape(a, rate, x),
-    ),
-)
-
-
-def _mixture(sign: int, name: str) -> Callable[..., Any]:
-    """The lower or the upper tail. Older versions of SciPy have no ufunc for the upper one."""
-    return ruled(
-        "chndtr",
-        lambda a, rate, x: scipy_ufunc(name)(2 * x, 2 * a, 2 * rate),
-        lambda y, a, rate, x: (
-            lambda: sign * _by_shape(a, rate, x),
-            lambda: -sign * chi_squared_density(a + 1, rate, x),
-            lambda: sign * chi_squared_density(a, rate, x),
+_chi_squared_by: list[Callable[..., Any]] = [
+    *by_parameters(
+        "chndtr", jets.noncentral_gamma, 1,
+        lambda i, y, a, rate, x: (
+            lambda: _chi_squared_by[0](a + 1, rate, x) - y,
+            lambda: _density_by_shape(a, rate, x),
         ),
+    ),
+    lambda a, rate, x: -chi_squared_density(a + 1, rate, x),
+]  # fmt: skip
+# Older versions of SciPy have no ufunc for the upper tail.
+chi_squared_lower, chi_squared_upper = [
+    ruled(
+        "chndtr",
+        lambda a, rate, x, name=name: scipy_ufunc(name)(2 * x, 2 * a, 2 * rate),
+        cumulative(sign, _chi_squared_by, chi_squared_density),
     )
+    for sign, name in ((1, "chndtr"), (-1, "_ncx2_sf"))
+]
 
 
-chi_squared_lower: Callable[..., Any] = _mixture(1, "chndtr")
-chi_squared_upper: Callable[..., Any] = _mixture(-1, "_ncx2_sf")
+def chi_squared_density_of(df: Any, nc: Any, x: Any) -> Any:
+    return chi_squared_density(df / 2, nc / 2, x / 2) / 2
 
 
 def chi_squared_inverse(sign: int) -> Callable[..., Any]:
-    def partials(x: Any, p: Any, df: Any, nc: Any) -> Any:
-        a, rate, at = df / 2, nc / 2, x / 2
-        front = chi_squared_density(a, rate, at)
-        return (
-            lambda: 2 * sign / front,
-            lambda: -_by_shape(a, rate, at) / front,
-            lambda: chi_squared_density(a + 1, rate, at) / front,
-        )
-
-    return partials
-
-
-def level_first(sign: int, inverse: Callable[..., Any]) -> Callable[..., Any]:
-    """The partials of an inverse with the level last, for one with the level first; sign = -1 for the upper tail."""
-
-    def partials(x: Any, level: Any, *shapes: Any) -> Any:
-        *by_shapes, by_level = inverse(x, *shapes, level)
-        return lambda: sign * by_level(), *by_shapes
-
-    return partials
+    halved = [lambda df, nc, x, by=by: by(df / 2, nc / 2, x / 2) / 2 for by in _chi_squared_by]
+    return inverse(sign, halved, chi_squared_density_of, level_first=True)
 
 
 # Fisher's F ----------------------------------------------------------------------------------------------------------
@@ -127,37 +105,20 @@ def _f_density_by(i: int, a: Any, b: Any, rate: Any, x: Any) -> Any:
     return f_density(a, b, rate, x) * (log + special.psi(a + b) + slope / special.hyp1f1(a + b, a, z))
 
 
-def _by_f_shape(i: int) -> Callable[..., Any]:
-    twice = [
-        ruled("ncfdtr, differentiated twice,", by_places(jets.noncentral_beta, min(i, j), max(i, j)), None) for j in (0, 1)
-    ]
-    first: Callable[..., Any] = ruled(
-        f"ncfdtr, differentiated by argument {i},",
-        by_places(jets.noncentral_beta, i),
-        lambda y, a, b, rate, x: (
-            lambda: twice[0](a, b, rate, x),
-            lambda: twice[1](a, b, rate, x),
-            lambda: first(a + 1, b, rate, x) - y,
-            lambda: _f_density_by(i, a, b, rate, x),
-        ),
-    )
-    return first
-
-
-_by_f = [_by_f_shape(0), _by_f_shape(1)]
+_by_f: list[Callable[..., Any]] = by_parameters(
+    "ncfdtr", jets.noncentral_beta, 2,
+    lambda i, y, a, b, rate, x: (
+        lambda: _by_f[i](a + 1, b, rate, x) - y,
+        lambda: _f_density_by(i, a, b, rate, x),
+    ),
+)  # fmt: skip
 
 
 def _beta_mixture(sign: int, function: Callable[..., Any]) -> Callable[..., Any]:
-    value: Callable[..., Any] = ruled(
-        "ncfdtr",
-        lambda a, b, rate, x: function(a, b, rate, x),
-        lambda y, a, b, rate, x: (
-            lambda: sign * _by_f[0](a, b, rate, x),
-            lambda: sign * _by_f[1](a, b, rate, x),
-            lambda: value(a + 1, b, rate, x) - y,
-            lambda: sign * f_density(a, b, rate, x),
-        ),
-    )
+    def by_rate(*args: Any) -> Any:
+        return sign * (value(args[0] + 1, *args[1:]) - value(*args))
+
+    value: Callable[..., Any] = ruled("ncfdtr", function, cumulative(sign, [*_by_f, by_rate], f_density))
     return value
 
 
@@ -169,15 +130,22 @@ f_upper: Callable[..., Any] = _beta_mixture(
 )
 
 
-def f_inverse(x: Any, n: Any, d: Any, nc: Any, p: Any) -> Any:
-    a, b, rate, y = n / 2, d / 2, nc / 2, ratio(n, d, x)
-    front, scale = f_density(a, b, rate, y), n * d / (d + n * x) ** 2
-    return (
-        lambda: -_by_f[0](a, b, rate, y) / (2 * front * scale) - x / n,
-        lambda: -_by_f[1](a, b, rate, y) / (2 * front * scale) + x / d,
-        lambda: (f_lower(a, b, rate, y) - f_lower(a + 1, b, rate, y)) / (2 * front * scale),
-        lambda: 1 / (front * scale),
+def fisher(function: Callable[..., Any], x: Any, n: Any, d: Any, nc: Any) -> Any:
+    """A function of the noncentral beta distribution, for that of F."""
+    return function(n / 2, d / 2, nc / 2, ratio(n, d, x))
+
+
+def fisher_density(n: Any, d: Any, nc: Any, x: Any) -> Any:
+    return fisher(f_density, x, n, d, nc) * n * d / (d + n * x) ** 2
+
+
+def f_inverse(sign: int, level_first: bool = False) -> Callable[..., Any]:
+    slopes = (
+        lambda n, d, nc, x: fisher(_by_f[0], x, n, d, nc) / 2 + x / n * fisher_density(n, d, nc, x),
+        lambda n, d, nc, x: fisher(_by_f[1], x, n, d, nc) / 2 - x / d * fisher_density(n, d, nc, x),
+        lambda n, d, nc, x: fisher(lambda a, *rest: f_lower(a + 1, *rest) - f_lower(a, *rest), x, n, d, nc) / 2,
     )
+    return inverse(sign, slopes, fisher_density, level_first)
 
 
 # Student's t ---------------------------------------------------------------------------------------------------------
@@ -232,12 +200,12 @@ def _by_df(m: int, order: int, df: Any, nc: Any, t: Any) -> Callable[[], Any]:
 _NO_MORE = ruled("nctdtr, differentiated twice,", lambda df, nc, t: np.nan * t, None)
 
 
+def _t_slopes(order: int) -> list[Callable[..., Any]]:
+    return [_t_by_df[order] if order < 2 else _NO_MORE, lambda df, nc, t: -moment(0, order)(df, nc, t)]
+
+
 def t_partials(sign: int, order: int) -> Callable[..., Any]:
-    return lambda y, df, nc, t: (
-        lambda: sign * _t_by_df[order](df, nc, t) if order < 2 else _NO_MORE(df, nc, t),
-        lambda: -sign * moment(0, order)(df, nc, t),
-        lambda: sign * moment(1, order)(df, nc, t),
-    )
+    return lambda y, *args: cumulative(sign, _t_slopes(order), moment(1, order))(y, *args)
 
 
 _t_by_df = [
@@ -247,13 +215,8 @@ _t_by_df = [
 t_upper: Callable[..., Any] = ruled("nctdtr", lambda df, nc, t: scipy_ufunc("_nct_sf")(t, df, nc), t_partials(-1, 0))
 
 
-def t_inverse(t: Any, df: Any, nc: Any, p: Any) -> Any:
-    front = moment(1, 0)(df, nc, t)
-    return (
-        lambda: -_t_by_df[0](df, nc, t) / front,
-        lambda: moment(0, 0)(df, nc, t) / front,
-        lambda: 1 / front,
-    )
+def t_inverse(sign: int, level_first: bool = False) -> Callable[..., Any]:
+    return inverse(sign, _t_slopes(0), moment(1, 0), level_first)
 
 
 # Others --------------------------------------------------------------------------------------------------------------
@@ -287,12 +250,3 @@ def tukey_lambda(p: Any, x: Any, power: Any) -> Any:
     slope = at ** (power - 1) + (1 - at) ** (power - 1)
     by_power = _box_cox_slope(power, np.log(at)) - _box_cox_slope(power, np.log1p(-at))
     return np.where(inside, 1 / slope, 0.0), np.where(inside, -by_power / slope, 0.0)
-
-
-def fisher(tail: Callable[..., Any], x: Any, n: Any, d: Any, nc: Any) -> Any:
-    """The lower or the upper tail of the noncentral F distribution."""
-    return tail(n / 2, d / 2, nc / 2, ratio(n, d, x))
-
-
-def fisher_density(x: Any, n: Any, d: Any, nc: Any) -> Any:
-    return f_density(n / 2, d / 2, nc / 2, ratio(n, d, x)) * n * d / (d + n * x) ** 2

@@ -38,7 +38,7 @@ beta_density: Callable[..., Any] = _density(
 )
 
 
-def _beta_slope(i: int, a: Any, b: Any, x: Any) -> Any:
+def _beta_slope(i: int, y: Any, a: Any, b: Any, x: Any) -> Any:
     log = np.log(x) - special.psi(a) if i == 0 else np.log1p(-x) - special.psi(b)
     return beta_density(a, b, x) * (log + special.psi(a + b))
 
@@ -47,26 +47,27 @@ def _beta_slope(i: int, a: Any, b: Any, x: Any) -> Any:
     "gammainc",
     jets.gammainc,
     1,
-    lambda i, a, x: gamma_density(a, x) * (np.log(x) - special.psi(a)),
+    lambda i, y, a, x: gamma_density(a, x) * (np.log(x) - special.psi(a)),
 )
 beta_by: list[Callable[..., Any]] = by_parameters("betainc", jets.betainc, 2, _beta_slope)
 
 
-def gamma_partials(sign: int) -> Callable[..., Any]:
-    return lambda y, a, x: (*later([gamma_by_shape], a, x, factor=sign), sign * gamma_density(a, x))
+def cumulative(sign: int, slopes: Sequence[Callable[..., Any]], density: Callable[..., Any]) -> Callable[..., Any]:
+    """The partials of F(parameters, x), or of 1 - F for a negative sign, from the derivatives of F."""
+    return lambda y, *args: (*later(slopes, *args, factor=sign), lambda: sign * density(*args))
 
 
-def beta_partials(sign: int) -> Callable[..., Any]:
-    return lambda y, a, b, x: (*later(beta_by, a, b, x, factor=sign), sign * beta_density(a, b, x))
-
-
-def inverse(sign: int, slopes: Sequence[Callable[..., Any]], density: Callable[..., Any]) -> Callable[..., Any]:
-    """The derivatives of the x with F(parameters, x) = p, or 1 - F for a negative sign."""
+def inverse(
+    sign: int, slopes: Sequence[Callable[..., Any]], density: Callable[..., Any], level_first: bool = False
+) -> Callable[..., Any]:
+    """The partials of the x with F(parameters, x) = p, or 1 - F for a negative sign, by the parameters and the level p."""
 
     def partials(x: Any, *args: Any) -> Any:
-        parameters = args[:-1]
+        parameters = args[1:] if level_first else args[:-1]
         front = density(*parameters, x)
-        return *[lambda n=n: -slopes[n](*parameters, x) / front for n in range(len(slopes))], sign / front
+        by_all: list[Any] = [lambda n=n: -slopes[n](*parameters, x) / front for n in range(len(slopes))]
+        by_all.insert(0 if level_first else len(slopes), lambda: sign / front)
+        return tuple(by_all)
 
     return partials
 
@@ -138,7 +139,3 @@ def binomial_beyond(k: Any, n: Any, p: Any) -> Any:
 
 def negative_binomial_shapes(k: Any, n: Any) -> tuple[Any, Any]:
     return _count(n), _count(k) + 1.0
-
-
-def student_partials(y: Any, df: Any, t: Any) -> Any:
-    return lambda: student_by_df(df, t), student_density(df, t)

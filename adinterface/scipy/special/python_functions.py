@@ -64,7 +64,7 @@ def log_softmax(x: Any, axis: Any = None) -> Array:
 _polygamma: Callable[..., Any] = ruled("polygamma", special.polygamma, lambda y, n, x: _polygamma(n + 1, x), orders=1)
 zeta_by_exponent: Callable[..., Any]
 (zeta_by_exponent,) = by_parameters(
-    "zeta", jets.zeta, 1, lambda i, s, q: -hurwitz_zeta(s + 1, q) - s * zeta_by_exponent(s + 1, q)
+    "zeta", jets.zeta, 1, lambda i, y, s, q: -hurwitz_zeta(s + 1, q) - s * zeta_by_exponent(s + 1, q)
 )
 hurwitz_zeta: Callable[..., Any] = ruled(
     "zeta", special.zeta, lambda y, s, q: (*later([zeta_by_exponent], s, q), -s * hurwitz_zeta(s + 1, q))
@@ -94,28 +94,20 @@ def multigammaln(a: Any, d: int) -> Array:
 
 
 @of_scipy(special.factorial)
-def factorial(n: Any, exact: bool = False) -> Array:
-    _inexactly("factorial", exact)
+def factorial(n: Any) -> Array:
     return special.gamma(inexact(n) + 1)
 
 
 @of_scipy(special.comb)
-def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Array:
-    _inexactly("comb", exact)
+def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
     N, k = inexact(N), inexact(k)
     return special.binom(N + k - 1 if repetition else N, k)
 
 
 @of_scipy(special.perm)
-def perm(N: Any, k: Any, exact: bool = False) -> Array:
-    _inexactly("perm", exact)
+def perm(N: Any, k: Any) -> Array:
     N, k = inexact(N), inexact(k)
     return special.poch(N - k + 1, k)
-
-
-def _inexactly(name: str, exact: bool) -> None:
-    if exact:
-        raise unsupported(f"scipy.special.{name}", "exact=True, which counts with integers,", "Write exact=False.")
 
 
 # Others --------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
 from ..numpy_code.array import NumpyArray
+from ..rules.rule import Rule, rule
 
 Array = Any
 
@@ -152,3 +153,29 @@ def normalized_axes(axes: Any, ndim: int) -> tuple[int, ...]:
         if not -ndim <= axis < ndim:
             raise np.exceptions.AxisError(axis, ndim)
     return tuple([int(axis) % ndim for axis in axes])
+
+
+def scipy_rule(name: str, host: Any) -> Callable[[Callable[..., Any]], Rule[..., Any]]:
+    """`rule(host=...)` for a function that errors call by SciPy's name."""
+
+    def decorate(function: Callable[..., Any]) -> Rule[..., Any]:
+        made = rule(host=host)(function)
+        made._definition.name = name
+        return made
+
+    return decorate
+
+
+def linear_rule(name: str, host: Any, adjoint: Callable[..., dict[str, Any]]) -> Callable[..., Rule[..., Any]]:
+    """`scipy_rule` for a function that is linear in its one argument.
+
+    adjoint: from the keywords of the function to those with which it is the adjoint function.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Rule[..., Any]:
+        made = scipy_rule(name, host)(function)
+        made.pushforward(lambda tangents, value, x, **keywords: made(tangents[0], **keywords))
+        made.pullback(lambda cotangent, value, x, **keywords: real_like(made(cotangent, **adjoint(**keywords)), x))
+        return made
+
+    return decorate

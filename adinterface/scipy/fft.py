@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.fft as scipy_fft
 
-from ..rules.rule import rule
-from .arrays import Array, inexact, normalized_axes
+from .arrays import Array, inexact, linear_rule, normalized_axes
 from .dispatch import of_scipy, rest_of
 
 
@@ -54,20 +53,13 @@ def ifftshift(x: Any, axes: Any = None) -> Array:
 # Cosines and sines ---------------------------------------------------------------------------------------------------
 
 
-@rule(host=lambda x, *, name, type, inverse: x)
+@linear_rule(
+    "scipy.fft.dct", lambda x, *, name, type, inverse: x,
+    lambda name, type, inverse: {"name": name, "type": type, "inverse": not inverse},
+)  # fmt: skip
 def _orthogonal(x: Any, *, name: str, type: int, inverse: bool) -> Any:
     """The orthonormal transform along the last axis, or its inverse."""
     return getattr(scipy_fft, "i" + name if inverse else name)(x, type, norm="ortho", orthogonalize=True)
-
-
-@_orthogonal.pushforward
-def _(tangents: Any, value: Any, x: Any, *, name: str, type: int, inverse: bool) -> Any:
-    return _orthogonal(tangents[0], name=name, type=type, inverse=inverse)
-
-
-@_orthogonal.pullback
-def _(cotangent: Any, value: Any, x: Any, *, name: str, type: int, inverse: bool) -> Any:
-    return _orthogonal(cotangent, name=name, type=type, inverse=not inverse)
 
 
 def _factors(name: str, type: int, n: int, norm: str | None, orthogonalize: bool | None) -> tuple[Any, Any]:

@@ -198,32 +198,18 @@ def nquad(func: Callable[..., Any], ranges: Any, args: Any = (), opts: Any = Non
 
 
 def dblquad(
-    func: Callable[..., Any],
-    a: Any,
-    b: Any,
-    gfun: Any,
-    hfun: Any,
-    args: Any = (),
-    epsabs: float = 1.49e-8,
+    func: Callable[..., Any], a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (), epsabs: float = 1.49e-8,
     epsrel: float = 1.49e-8,
-) -> Any:
+) -> Any:  # fmt: skip
     """scipy.integrate.dblquad; limits, args and arrays that the functions capture may be engine arrays."""
     options = {"epsabs": epsabs, "epsrel": epsrel}
     return nquad(func, [_range(gfun, hfun, 1), (a, b)], args, options)
 
 
 def tplquad(
-    func: Callable[..., Any],
-    a: Any,
-    b: Any,
-    gfun: Any,
-    hfun: Any,
-    qfun: Any,
-    rfun: Any,
-    args: Any = (),
-    epsabs: float = 1.49e-8,
-    epsrel: float = 1.49e-8,
-) -> Any:
+    func: Callable[..., Any], a: Any, b: Any, gfun: Any, hfun: Any, qfun: Any, rfun: Any, args: Any = (),
+    epsabs: float = 1.49e-8, epsrel: float = 1.49e-8,
+) -> Any:  # fmt: skip
     """scipy.integrate.tplquad; limits, args and arrays that the functions capture may be engine arrays."""
     options = {"epsabs": epsabs, "epsrel": epsrel}
     # SciPy gives the functions of the innermost limits the outermost variable first.

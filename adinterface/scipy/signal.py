@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.signal as scipy_signal
 
-from ..rules.rule import rule
-from .arrays import Array, adjoint, alike, gathered, inexact, is_complex, normalized_axes
+from .arrays import Array, adjoint, alike, gathered, inexact, is_complex, normalized_axes, scipy_rule
 from .dispatch import of_scipy, rest_of, unsupported
 
 # Convolutions --------------------------------------------------------------------------------------------------------
@@ -42,104 +41,77 @@ def _part(full: Array, first: Array, second: Array, mode: str, axes: tuple[int, 
     return full[tuple(index)]
 
 
-def _both(in1: Any, in2: Any, name: str) -> tuple[Array, Array]:
+def _both(in1: Any, in2: Any, mode: str, name: str, axes: Any = None) -> tuple[Array, Array, tuple[int, ...]]:
+    """Both arrays, and the axes along which they are convolved."""
     first, second = alike(in1, in2)
     if len(first.shape) != len(second.shape):
         raise ValueError(f"{name}: in1 and in2 should have the same dimensionality")
-    return first, second
-
-
-def _one_inside_the_other(first: Array, second: Array, mode: str, axes: tuple[int, ...]) -> None:
-    pairs = [(first.shape[n], second.shape[n]) for n in axes]
+    places = normalized_axes(axes, len(first.shape))
+    pairs = [(first.shape[n], second.shape[n]) for n in places]
     if mode == "valid" and any(a < b for a, b in pairs) and any(a > b for a, b in pairs):
         raise ValueError("For 'valid' mode, one must be at least as large as the other in every dimension")
+    return first, second, places
 
 
-def _convolve(in1: Any, in2: Any, mode: str, name: str, axes: Any = None) -> Array:
-    first, second = _both(in1, in2, name)
-    if not first.shape:
-        return first * second
-    if 0 in first.shape or 0 in second.shape:
-        return np.zeros(0, first.dtype)
-    places = normalized_axes(axes, len(first.shape))
-    _one_inside_the_other(first, second, mode, places)
-    return _part(_convolved(first, second, places), first, second, mode, places)
+def _turned(x: Array) -> Array:
+    return np.flip(np.conj(x) if is_complex(x) else x)
 
 
-@of_scipy(scipy_signal.convolve, ignored=("method",))
-def convolve(in1: Any, in2: Any, mode: str = "full") -> Array:
-    return _convolve(in1, in2, mode, "scipy.signal.convolve")
+def _convolution(name: str, turn: Callable[[Array], Array] = lambda x: x) -> Callable[..., Array]:
+    def convolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Array:
+        first, second, places = _both(in1, turn(inexact(in2)), mode, f"scipy.signal.{name}", axes)
+        if not first.shape:
+            return first * second
+        if 0 in first.shape or 0 in second.shape:
+            return np.zeros(0, first.dtype)
+        return _part(_convolved(first, second, places), first, second, mode, places)
+
+    return of_scipy(getattr(scipy_signal, name), ignored=("method",))(convolve)
 
 
-@of_scipy(scipy_signal.fftconvolve)
-def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Array:
-    return _convolve(in1, in2, mode, "scipy.signal.fftconvolve", axes)
-
-
-@of_scipy(scipy_signal.oaconvolve)
-def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Array:
-    return _convolve(in1, in2, mode, "scipy.signal.oaconvolve", axes)
-
-
-@of_scipy(scipy_signal.correlate, ignored=("method",))
-def correlate(in1: Any, in2: Any, mode: str = "full") -> Array:
-    first, second = _both(in1, in2, "scipy.signal.correlate")
-    if not first.shape:
-        return first * (np.conj(second) if is_complex(second) else second)
-    axes = tuple(range(len(first.shape)))
-    turned = np.flip(np.conj(second) if is_complex(second) else second)
-    full = _convolved(first, turned, axes)
-    _one_inside_the_other(first, second, mode, axes)
-    if mode == "valid" and any(a < b for a, b in zip(first.shape, second.shape)):
-        return np.flip(np.flip(_part(full, first, second, mode, axes)))
-    return _part(full, first, second, mode, axes)
+convolve, fftconvolve, oaconvolve = map(_convolution, ("convolve", "fftconvolve", "oaconvolve"))
+correlate = _convolution("correlate", _turned)
 
 
 _BOUNDARIES = {"fill": None, "pad": None, "wrap": "wrap", "circular": "wrap", "symm": "symmetric", "symmetric": "symmetric"}
 
 
-def _plane(first: Array, second: Array, mode: str, boundary: str, fillvalue: Any, name: str) -> Array:
+def _plane(in1: Any, in2: Any, mode: str, boundary: str, fillvalue: Any, name: str) -> Array:
     """A convolution of two planes with something beyond the edges of the first."""
+    first, second, places = _both(in1, in2, mode, name)
     if boundary not in _BOUNDARIES:
         raise ValueError("Acceptable boundary flags are 'fill', 'circular' (or 'wrap'), and 'symmetric' (or 'symm').")
     if len(first.shape) != 2:
         raise ValueError(f"{name} inputs must both be 2-D arrays")
-    _one_inside_the_other(first, second, mode, (0, 1))
     if mode == "valid":
-        return _part(_convolved(first, second, (0, 1)), first, second, mode, (0, 1))
+        return _part(_convolved(first, second, places), first, second, mode, places)
     margins = [(n - 1, n - 1) for n in second.shape]
     kind = _BOUNDARIES[boundary]
-    places = np.arange(1, math.prod(first.shape) + 1).reshape(first.shape)
-    if kind is None:
-        padded = gathered(np.ravel(first), np.pad(places, margins))
-        if not (isinstance(fillvalue, (int, float)) and fillvalue == 0):
-            padded = np.where(np.pad(places, margins) > 0, padded, fillvalue)
-    else:
-        padded = gathered(np.ravel(first), np.pad(places, margins, mode=kind))  # type: ignore[call-overload]
-    inner = _convolved(padded, second, (0, 1))[tuple([slice(n - 1, 1 - n or None) for n in second.shape])]
-    full = inner  # of every place in which the two meet
-    return _part(full, first, second, mode, (0, 1))
+    indices = np.arange(1, math.prod(first.shape) + 1).reshape(first.shape)
+    around = np.pad(indices, margins) if kind is None else np.pad(indices, margins, mode=kind)  # type: ignore[call-overload]
+    padded = np.where(around > 0, gathered(np.ravel(first), around), fillvalue)
+    # Of every place in which the two meet.
+    full = _convolved(padded, second, places)[tuple([slice(n - 1, 1 - n or None) for n in second.shape])]
+    return _part(full, first, second, mode, places)
 
 
 @of_scipy(scipy_signal.convolve2d)
 def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Array:
-    first, second = _both(in1, in2, "scipy.signal.convolve2d")
-    return _plane(first, second, mode, boundary, fillvalue, "scipy.signal.convolve2d")
+    return _plane(in1, in2, mode, boundary, fillvalue, "scipy.signal.convolve2d")
 
 
 @of_scipy(scipy_signal.correlate2d)
 def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Array:
-    first, second = _both(in1, in2, "scipy.signal.correlate2d")
+    second = inexact(in2)
     if mode == "same" and any(n % 2 == 0 for n in second.shape):
         raise unsupported("scipy.signal.correlate2d", "mode='same' with a second array of even length", "Write convolve2d.")
-    turned = np.flip(np.conj(second) if is_complex(second) else second)
-    return _plane(first, turned, mode, boundary, fillvalue, "scipy.signal.correlate2d")
+    return _plane(in1, _turned(second), mode, boundary, fillvalue, "scipy.signal.correlate2d")
 
 
 # Filters -------------------------------------------------------------------------------------------------------------
 
 
-@rule(host=lambda a, x: np.zeros(x.shape, np.result_type(a, x)))
+@scipy_rule("scipy.signal.lfilter", lambda a, x: np.zeros(x.shape, np.result_type(a, x)))
 def _recursive(a: Any, x: Any) -> Any:
     """The y with y[n] + a[0] y[n-1] + a[1] y[n-2] + ... = x[n], along the last axis."""
     dtype = np.result_type(a, x)
@@ -158,9 +130,6 @@ def _(cotangent: Any, value: Any, a: Any, x: Any) -> Any:
     # adjoint() conjugates the windows; the sum is over time and everything in front of it.
     by_time = np.reshape(_windows(value, a.shape[0], 1), (math.prod(value.shape), a.shape[0]))
     return -(adjoint(by_time) @ np.reshape(weights, (-1,))), weights
-
-
-_recursive._definition.name = "scipy.signal.lfilter"
 
 
 def _windows(x: Array, count: int, first: int) -> Array:

@@ -6,14 +6,16 @@ factorization, Mathematics of Computation, 2011.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from ...rules.rule import rule
-from ..arrays import Array, adjoint, inexact, is_complex, transposed
+from ..arrays import Array, adjoint, inexact, rearranged, scipy_rule, transposed
 from ..dispatch import of_scipy, unsupported
+from .matrix_functions import sqrtm
 from .solving import read, triangle
 
 # Cholesky ------------------------------------------------------------------------------------------------------------
@@ -48,7 +50,7 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any) -> Array:
 # LU ------------------------------------------------------------------------------------------------------------------
 
 
-@rule(host=lambda a: (np.zeros(a.shape[:-1], np.int64), *_parts(a)))
+@scipy_rule("scipy.linalg.lu", lambda a: (np.zeros(a.shape[:-1], np.int64), *_parts(a)))
 def _lu(a: Any) -> tuple[Any, Any, Any]:
     """Rows such that `lower @ upper` is a with its rows in that order."""
     rows, lower, upper = scipy.linalg.lu(a, p_indices=True)
@@ -78,9 +80,6 @@ def _(tangents: Any, value: Any, a: Any) -> Any:
     return None, d_left, d_right
 
 
-_lu._definition.name = "scipy.linalg.lu"
-
-
 @of_scipy(scipy.linalg.lu)
 def lu(a: Any, permute_l: bool = False, p_indices: bool = False) -> tuple[Array, ...]:
     a = inexact(a)
@@ -107,10 +106,8 @@ def lu_factor(a: Any) -> tuple[Array, Array]:
     a = inexact(a)
     rows, columns = a.shape[-2:]
     _, lower, upper = _lu(a)
-    wide, k = np.zeros((*a.shape[:-2], rows, columns), a.dtype), min(rows, columns)
-    below = np.tril(lower, -1) if rows >= columns else np.concatenate([np.tril(lower, -1), wide[..., k:]], axis=-1)
-    above = upper if rows <= columns else np.concatenate([upper, wide[..., k:, :]], axis=-2)
-    return below + above, _pivots(a)
+    k = min(rows, columns)
+    return np.tril(lower, -1) @ np.eye(k, columns, dtype=a.dtype) + np.eye(rows, k, dtype=a.dtype) @ upper, _pivots(a)
 
 
 @rule(host=lambda pivots: pivots.astype(np.int64))
@@ -191,9 +188,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     return tuple(np.linalg.svd(a, full_matrices)) if compute_uv else np.linalg.svd(a, compute_uv=False)
 
 
-@of_scipy(scipy.linalg.svdvals)
-def svdvals(a: Any) -> Array:
-    return np.linalg.svd(inexact(a), compute_uv=False)
+svdvals: Callable[..., Array] = of_scipy(scipy.linalg.svdvals)(lambda a: np.linalg.svd(inexact(a), compute_uv=False))
 
 
 @of_scipy(scipy.linalg.polar)
@@ -203,8 +198,6 @@ def polar(a: Any, side: str = "right") -> tuple[Array, Array]:
         raise ValueError("`side` must be either 'right' or 'left'")
     a = inexact(a)
     square = adjoint(a) @ a if side == "right" else a @ adjoint(a)
-    from .matrix_functions import sqrtm
-
     positive = sqrtm(square)
     inverse = np.linalg.inv(positive)
     return (a @ inverse, positive) if side == "right" else (inverse @ a, positive)
@@ -213,7 +206,7 @@ def polar(a: Any, side: str = "right") -> tuple[Array, Array]:
 @of_scipy(scipy.linalg.orthogonal_procrustes)
 def orthogonal_procrustes(A: Any, B: Any) -> tuple[Array, Array]:
     A, B = inexact(A), inexact(B)
-    factor, positive = polar(transposed(adjoint(B) @ A) if not is_complex(A, B) else adjoint(adjoint(B) @ A))
+    factor, positive = polar(adjoint(A) @ B)
     return factor, np.real(np.trace(positive))
 
 
@@ -248,13 +241,7 @@ def eigvalsh(a: Any, b: Any = None, *, lower: bool = True, type: int = 1, subset
 
 
 def _tridiagonal(d: Any, e: Any) -> Array:
-    d, e = inexact(d), inexact(e)
-    n = d.shape[0]
-    row, column = np.arange(n)[:, None], np.arange(n)
-    places = np.where(row == column, column + 1, np.where(row == column + 1, n + column + 1, 0))
-    from ..arrays import gathered
-
-    return gathered(np.concatenate([d, e]), places)
+    return rearranged(lambda d, e: np.diag(d) + np.diag(e, -1), inexact(d), inexact(e))
 
 
 @of_scipy(scipy.linalg.eigh_tridiagonal)
@@ -274,6 +261,4 @@ def eig(a: Any, right: bool = True) -> Any:
     return (values, vectors) if right else values
 
 
-@of_scipy(scipy.linalg.eigvals)
-def eigvals(a: Any) -> Array:
-    return np.linalg.eigvals(inexact(a))
+eigvals: Callable[..., Array] = of_scipy(scipy.linalg.eigvals)(lambda a: np.linalg.eigvals(inexact(a)))

@@ -5,17 +5,17 @@ Source: Kao and Hennequin, Automatic differentiation of Sylvester, Lyapunov, and
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from ...rules.rule import rule
-from ..arrays import Array, adjoint, alike, real_like
+from ..arrays import Array, adjoint, alike, scipy_rule
 from ..dispatch import of_scipy
 
 
-@rule(host=lambda a, b, q: q)
+@scipy_rule("scipy.linalg.solve_sylvester", lambda a, b, q: q)
 def sylvester(a: Any, b: Any, q: Any) -> Any:
     """The x with a x + x b = q."""
     dtype = np.result_type(a, b, q)
@@ -38,9 +38,6 @@ def _(cotangent: Any, value: Any, a: Any, b: Any, q: Any) -> Any:
     return -weights @ back, -back @ weights, weights
 
 
-sylvester._definition.name = "scipy.linalg.solve_sylvester"
-
-
 @of_scipy(scipy.linalg.solve_sylvester)
 def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
     return sylvester(*alike(a, b, q))
@@ -52,7 +49,7 @@ def solve_continuous_lyapunov(a: Any, q: Any) -> Array:
     return sylvester(a, adjoint(a), q)
 
 
-@rule(host=lambda a, q: q)
+@scipy_rule("scipy.linalg.solve_discrete_lyapunov", lambda a, q: q)
 def _discrete(a: Any, q: Any) -> Any:
     """The x with a x a^H - x + q = 0."""
     return np.asarray(scipy.linalg.solve_discrete_lyapunov(a, q), np.result_type(a, q))
@@ -70,84 +67,60 @@ def _(cotangent: Any, value: Any, a: Any, q: Any) -> Any:
     return weights @ a @ adjoint(value) + adjoint(weights) @ a @ value, weights
 
 
-_discrete._definition.name = "scipy.linalg.solve_discrete_lyapunov"
-
-
 @of_scipy(scipy.linalg.solve_discrete_lyapunov)
 def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Array:
     return _discrete(*alike(a, q))
 
 
-@rule(host=lambda a, b, q, r: a)
-def _continuous_riccati(a: Any, b: Any, q: Any, r: Any) -> Any:
-    """The stabilizing x with a^H x + x a - x b r^-1 b^H x + q = 0."""
-    return np.asarray(scipy.linalg.solve_continuous_are(a, b, q, r), np.result_type(a, b, q, r))
+def _riccati(
+    name: str, gain_of: Callable[..., Any], front: Callable[..., Any], linear: Callable[[Any, Any], Any]
+) -> Callable[..., Array]:
+    """The stabilizing solution x of an equation of a, b, q and r.
+
+    gain_of: the gain, from x, a, b and r. front: from x and the closed loop a - b gain, what a change of that is multiplied by.
+    linear: the solution of the equation for the derivative, from the adjoint of the closed loop, and the source.
+    """
+
+    @scipy_rule(f"scipy.linalg.{name}", lambda a, b, q, r: a)
+    def solution(a: Any, b: Any, q: Any, r: Any) -> Any:
+        return np.asarray(getattr(scipy.linalg, name)(a, b, q, r), np.result_type(a, b, q, r))
+
+    @solution.pushforward
+    def _(tangents: Any, value: Any, a: Any, b: Any, q: Any, r: Any) -> Any:
+        da, db, dq, dr = tangents
+        gain = gain_of(value, a, b, r)
+        closed = a - b @ gain
+        moved = adjoint(da - db @ gain) @ front(value, closed)
+        return linear(adjoint(closed), moved + adjoint(moved) + adjoint(gain) @ dr @ gain + dq)
+
+    @solution.pullback
+    def _(cotangent: Any, value: Any, a: Any, b: Any, q: Any, r: Any) -> Any:
+        gain = gain_of(value, a, b, r)
+        closed = a - b @ gain
+        weights = linear(closed, cotangent)
+        by_a = front(value, closed) @ (weights + adjoint(weights))
+        return by_a, -by_a @ adjoint(gain), weights, gain @ weights @ adjoint(gain)
+
+    @of_scipy(getattr(scipy.linalg, name), ignored=("balanced",))
+    def solve(a: Any, b: Any, q: Any, r: Any) -> Array:
+        a, b, q, r = alike(a, b, q, r)
+        # SciPy refuses matrices q and r that are not Hermitian, so the derivative is along Hermitian directions.
+        return solution(a, b, (q + adjoint(q)) / 2, (r + adjoint(r)) / 2)
+
+    return solve
 
 
-@_continuous_riccati.pushforward
-def _(tangents: Any, value: Any, a: Any, b: Any, q: Any, r: Any) -> Any:
-    da, db, dq, dr = tangents
-    gain = np.linalg.solve(r, adjoint(b) @ value)
-    closed = a - b @ gain
-    moved = adjoint(da - db @ gain) @ value
-    source = moved + adjoint(moved) + adjoint(gain) @ dr @ gain + dq
-    return -sylvester(adjoint(closed), closed, source)
-
-
-@_continuous_riccati.pullback
-def _(cotangent: Any, value: Any, a: Any, b: Any, q: Any, r: Any) -> Any:
-    gain = np.linalg.solve(r, adjoint(b) @ value)
-    closed = a - b @ gain
-    weights = -sylvester(closed, adjoint(closed), cotangent)
-    by_a = value @ (weights + adjoint(weights))
-    return by_a, -by_a @ adjoint(gain), weights, gain @ weights @ adjoint(gain)
-
-
-_continuous_riccati._definition.name = "scipy.linalg.solve_continuous_are"
-
-
-@of_scipy(scipy.linalg.solve_continuous_are, ignored=("balanced",))
-def solve_continuous_are(a: Any, b: Any, q: Any, r: Any) -> Array:
-    a, b, q, r = alike(a, b, q, r)
-    return _continuous_riccati(a, b, _hermitian(q), _hermitian(r))
-
-
-@rule(host=lambda a, b, q, r: a)
-def _discrete_riccati(a: Any, b: Any, q: Any, r: Any) -> Any:
-    """The stabilizing x with a^H x a - x - a^H x b (r + b^H x b)^-1 b^H x a + q = 0."""
-    return np.asarray(scipy.linalg.solve_discrete_are(a, b, q, r), np.result_type(a, b, q, r))
-
-
-@_discrete_riccati.pushforward
-def _(tangents: Any, value: Any, a: Any, b: Any, q: Any, r: Any) -> Any:
-    da, db, dq, dr = tangents
-    gain = np.linalg.solve(r + adjoint(b) @ value @ b, adjoint(b) @ value @ a)
-    closed = a - b @ gain
-    moved = adjoint(da - db @ gain) @ value @ closed
-    return _discrete(adjoint(closed), moved + adjoint(moved) + adjoint(gain) @ dr @ gain + dq)
-
-
-@_discrete_riccati.pullback
-def _(cotangent: Any, value: Any, a: Any, b: Any, q: Any, r: Any) -> Any:
-    gain = np.linalg.solve(r + adjoint(b) @ value @ b, adjoint(b) @ value @ a)
-    closed = a - b @ gain
-    weights = _discrete(closed, cotangent)
-    by_a = value @ closed @ (weights + adjoint(weights))
-    return by_a, -by_a @ adjoint(gain), weights, gain @ weights @ adjoint(gain)
-
-
-_discrete_riccati._definition.name = "scipy.linalg.solve_discrete_are"
-
-
-@of_scipy(scipy.linalg.solve_discrete_are, ignored=("balanced",))
-def solve_discrete_are(a: Any, b: Any, q: Any, r: Any) -> Array:
-    a, b, q, r = alike(a, b, q, r)
-    return _discrete_riccati(a, b, _hermitian(q), _hermitian(r))
-
-
-def _hermitian(a: Array) -> Array:
-    """SciPy refuses other matrices, so the derivative is along Hermitian directions."""
-    return (a + adjoint(a)) / 2
-
-
-__all__ = ["real_like", "sylvester"]
+#: a^H x + x a - x b r^-1 b^H x + q = 0.
+solve_continuous_are: Callable[..., Array] = _riccati(
+    "solve_continuous_are",
+    lambda x, a, b, r: np.linalg.solve(r, adjoint(b) @ x),
+    lambda x, closed: x,
+    lambda a, q: -sylvester(a, adjoint(a), q),
+)
+#: a^H x a - x - a^H x b (r + b^H x b)^-1 b^H x a + q = 0.
+solve_discrete_are: Callable[..., Array] = _riccati(
+    "solve_discrete_are",
+    lambda x, a, b, r: np.linalg.solve(r + adjoint(b) @ x @ b, adjoint(b) @ x @ a),
+    lambda x, closed: x @ closed,
+    _discrete,
+)

@@ -13,40 +13,37 @@ import numpy as np
 import scipy.linalg
 
 from ...core.contract.errors import NumpyCodeError
-from ...rules.rule import Rule, rule
-from ..arrays import Array, adjoint, inexact, is_complex, real_like
+from ...rules.rule import Rule
+from ..arrays import Array, adjoint, inexact, is_complex, real_like, scipy_rule
 from ..dispatch import of_scipy
 from .equations import sylvester
 
 
-def _of_a_matrix(name: str, of_one: Callable[..., Any]) -> Rule[[Any], Any]:
+def _of_a_matrix(name: str) -> Rule[[Any], Any]:
     """A function of a matrix, with its derivatives in both modes."""
-
-    @rule(host=lambda a: a)
-    def function(a: Any) -> Any:
-        return _like(name, _each(of_one, a), a)
+    function = scipy_rule(f"scipy.linalg.{name}", lambda a: a)(lambda a: _computed(name, a))
 
     def along(a: Any, direction: Any) -> Any:
         n = a.shape[-1]
-        rows = [np.concatenate([a, direction], axis=-1), np.concatenate([np.zeros_like(a), a], axis=-1)]
-        return function(np.concatenate(rows, axis=-2))[..., :n, n:]
+        return function(_doubled(a, direction))[..., :n, n:]
 
     function.pushforward(lambda tangents, value, a: along(a, tangents[0]))
     function.pullback(lambda cotangent, value, a: along(adjoint(a), cotangent))
-    function._definition.name = f"scipy.linalg.{name}"
     return function
 
 
-def _each(of_one: Callable[..., Any], a: Any) -> Any:
+def _doubled(a: Any, direction: Any) -> Any:
+    rows = [np.concatenate([a, direction], axis=-1), np.concatenate([np.zeros_like(a), a], axis=-1)]
+    return np.concatenate(rows, axis=-2)
+
+
+def _computed(name: str, a: Any) -> Any:
+    """The function of each matrix of a stack, in the dtype of the matrices."""
     if not a.size:
         return a
-    return np.stack([of_one(x) for x in a.reshape(-1, *a.shape[-2:])]).reshape(a.shape)
-
-
-def _like(name: str, result: Any, a: Any) -> Any:
-    """A result in the dtype of the matrix."""
+    result = np.stack([getattr(scipy.linalg, name)(x) for x in a.reshape(-1, *a.shape[-2:])]).reshape(a.shape)
     if not is_complex(a) and is_complex(result):
-        if np.max(np.abs(result.imag), initial=0.0) > 1e3 * np.finfo(a.dtype).eps * np.max(np.abs(result), initial=0.0):
+        if np.max(np.abs(result.imag)) > 1e3 * np.finfo(a.dtype).eps * np.max(np.abs(result)):
             raise NumpyCodeError(
                 f"scipy.linalg.{name} of this real matrix is complex, which an engine must know beforehand: write "
                 f"{name}(a + 0j)."
@@ -55,8 +52,8 @@ def _like(name: str, result: Any, a: Any) -> Any:
     return np.asarray(result, a.dtype)
 
 
-_expm = _of_a_matrix("expm", scipy.linalg.expm)
-_logm = _of_a_matrix("logm", scipy.linalg.logm)
+_expm = _of_a_matrix("expm")
+_logm = _of_a_matrix("logm")
 
 
 @of_scipy(scipy.linalg.expm)
@@ -69,9 +66,9 @@ def logm(A: Any) -> Array:
     return _logm(_square(A))
 
 
-@rule(host=lambda a: a)
+@scipy_rule("scipy.linalg.sqrtm", lambda a: a)
 def _sqrtm(a: Any) -> Any:
-    return _like("sqrtm", _each(scipy.linalg.sqrtm, a), a)
+    return _computed("sqrtm", a)
 
 
 @_sqrtm.pushforward
@@ -82,9 +79,6 @@ def _(tangents: Any, value: Any, a: Any) -> Any:
 @_sqrtm.pullback
 def _(cotangent: Any, value: Any, a: Any) -> Any:
     return sylvester(adjoint(value), adjoint(value), cotangent)
-
-
-_sqrtm._definition.name = "scipy.linalg.sqrtm"
 
 
 @of_scipy(scipy.linalg.sqrtm)
@@ -104,8 +98,7 @@ def fractional_matrix_power(A: Any, t: Any) -> Array:
 def expm_frechet(A: Any, E: Any, method: str | None = None, compute_expm: bool = True) -> Any:
     A, E = _square(A), _square(E)
     n = A.shape[-1]
-    rows = [np.concatenate([A, E], axis=-1), np.concatenate([0 * A, A], axis=-1)]
-    both = _expm(np.concatenate(rows, axis=-2))
+    both = _expm(_doubled(A, E))
     return (both[..., :n, :n], both[..., :n, n:]) if compute_expm else both[..., :n, n:]
 
 
@@ -116,35 +109,15 @@ def _square(a: Any) -> Array:
     return a
 
 
-@of_scipy(scipy.linalg.cosm)
-def cosm(A: Any) -> Array:
+def _half(A: Any, unit: complex, sign: int) -> Array:
+    """Half the sum or the difference of exp(unit A) and exp(-unit A)."""
     A = _square(A)
-    return real_like((_expm(1j * A) + _expm(-1j * A)) / 2, A)
+    return (_expm(unit * A) + sign * _expm(-unit * A)) / 2
 
 
-@of_scipy(scipy.linalg.sinm)
-def sinm(A: Any) -> Array:
-    A = _square(A)
-    return real_like((_expm(1j * A) - _expm(-1j * A)) / 2j, A)
-
-
-@of_scipy(scipy.linalg.tanm)
-def tanm(A: Any) -> Array:
-    return np.linalg.solve(cosm(A), sinm(A))
-
-
-@of_scipy(scipy.linalg.coshm)
-def coshm(A: Any) -> Array:
-    A = _square(A)
-    return (_expm(A) + _expm(-A)) / 2
-
-
-@of_scipy(scipy.linalg.sinhm)
-def sinhm(A: Any) -> Array:
-    A = _square(A)
-    return (_expm(A) - _expm(-A)) / 2
-
-
-@of_scipy(scipy.linalg.tanhm)
-def tanhm(A: Any) -> Array:
-    return np.linalg.solve(coshm(A), sinhm(A))
+cosm: Callable[..., Array] = of_scipy(scipy.linalg.cosm)(lambda A: real_like(_half(A, 1j, 1), inexact(A)))
+sinm: Callable[..., Array] = of_scipy(scipy.linalg.sinm)(lambda A: real_like(_half(A, 1j, -1) / 1j, inexact(A)))
+tanm: Callable[..., Array] = of_scipy(scipy.linalg.tanm)(lambda A: np.linalg.solve(cosm(A), sinm(A)))
+coshm: Callable[..., Array] = of_scipy(scipy.linalg.coshm)(lambda A: _half(A, 1, 1))
+sinhm: Callable[..., Array] = of_scipy(scipy.linalg.sinhm)(lambda A: _half(A, 1, -1))
+tanhm: Callable[..., Array] = of_scipy(scipy.linalg.tanhm)(lambda A: np.linalg.solve(coshm(A), sinhm(A)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -68,31 +69,25 @@ def inv(a: Any, *, assume_a: str | None = None, lower: bool = False) -> Array:
     return np.linalg.inv(read(inexact(a), _STRUCTURES[assume_a], lower))
 
 
-@of_scipy(scipy.linalg.det)
-def det(a: Any) -> Array:
-    return np.linalg.det(inexact(a))
+det: Callable[..., Array] = of_scipy(scipy.linalg.det)(lambda a: np.linalg.det(inexact(a)))
 
 
-def _tolerance(a: Array, atol: Any, rtol: Any, name: str) -> Any:
+def _pseudoinverse(name: str, a: Array, atol: Any, rtol: Any, return_rank: bool) -> Any:
     if atol is not None and not (isinstance(atol, (int, float)) and atol == 0):
-        raise unsupported(name, "atol", "Write rtol, relative to the largest singular value.")
-    return max(a.shape[-2:]) * float(np.finfo(a.dtype).eps) if rtol is None else rtol
+        raise unsupported(f"scipy.linalg.{name}", "atol", "Write rtol, relative to the largest singular value.")
+    cut = max(a.shape[-2:]) * float(np.finfo(a.dtype).eps) if rtol is None else rtol
+    inverse = np.linalg.pinv(a, cut)
+    return (inverse, np.linalg.matrix_rank(a, rtol=cut)) if return_rank else inverse
 
 
 @of_scipy(scipy.linalg.pinv)
 def pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False) -> Any:
-    a = inexact(a)
-    cut = _tolerance(a, atol, rtol, "scipy.linalg.pinv")
-    inverse = np.linalg.pinv(a, cut)
-    return (inverse, np.linalg.matrix_rank(a, rtol=cut)) if return_rank else inverse
+    return _pseudoinverse("pinv", inexact(a), atol, rtol, return_rank)
 
 
 @of_scipy(scipy.linalg.pinvh)
 def pinvh(a: Any, atol: Any = None, rtol: Any = None, lower: bool = True, return_rank: bool = False) -> Any:
-    a = read(inexact(a), "hermitian", lower)
-    cut = _tolerance(a, atol, rtol, "scipy.linalg.pinvh")
-    inverse = np.linalg.pinv(a, cut)
-    return (inverse, np.linalg.matrix_rank(a, rtol=cut)) if return_rank else inverse
+    return _pseudoinverse("pinvh", read(inexact(a), "hermitian", lower), atol, rtol, return_rank)
 
 
 @of_scipy(scipy.linalg.lstsq)

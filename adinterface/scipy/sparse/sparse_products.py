@@ -9,27 +9,13 @@ import scipy.sparse
 
 from ...numpy_code import numpy_function
 from ...numpy_code.array import NumpyArray
-from ...rules.rule import rule
-from ..arrays import Array, cast, inexact, real_like
+from ..arrays import Array, cast, inexact, linear_rule
 from ..dispatch import is_engines
 
 
-@rule(host=True)
+@linear_rule("a product with a sparse matrix", True, lambda matrix: {"matrix": matrix.conj().T})
 def _product(x: Any, *, matrix: Any) -> Any:
     return np.asarray(matrix @ x, np.result_type(matrix.dtype, x.dtype))
-
-
-@_product.pushforward
-def _(tangents: Any, value: Any, x: Any, *, matrix: Any) -> Any:
-    return _product(tangents[0], matrix=matrix)
-
-
-@_product.pullback
-def _(cotangent: Any, value: Any, x: Any, *, matrix: Any) -> Any:
-    return real_like(_product(cotangent, matrix=matrix.conj().T), x)
-
-
-_product._definition.name = "a product with a sparse matrix"
 
 
 def multiplied(matrix: Any, x: Any) -> Array:

@@ -48,8 +48,8 @@ def by_parameters(name: str, rows: Callable[..., Any], count: int, by_others: Ca
     """The derivatives of a function by its first `count` arguments, which can be differentiated again.
 
     rows: the function, of hyper-dual numbers.
-    by_others: from the place of a parameter, the derivative by it and the arguments, to the derivatives of that by the arguments
-    behind the first ones: one, or a tuple.
+    by_others: from the place of a parameter, the derivative by it, and the arguments. It returns the derivatives of that by the
+    arguments behind the parameters: one, or a tuple.
     """
     second: dict[tuple[int, int], Callable[..., Any]] = {}
     for i, j in itertools.combinations_with_replacement(range(count), 2):

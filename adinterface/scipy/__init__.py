@@ -61,7 +61,7 @@ def _ufunc(name: str, engine: Engine) -> Callable[..., Any] | None:
     """A ufunc of scipy.special that an engine has not."""
     if not name.startswith("special."):
         return None
-    from .special import on_engine
+    from .special.on_engines import on_engine
 
     return on_engine(name.removeprefix("special."), engine)
 
@@ -71,7 +71,7 @@ def _of_complex(name: str, engine: Engine) -> Callable[..., Any] | None:
     # NumPy's i0 has the name of a SciPy ufunc, also without SciPy: a program with a SciPy ufunc has imported it.
     if not name.startswith("special.") or "scipy.special" not in sys.modules:
         return None
-    from .special import of_complex
+    from .special.on_engines import of_complex
 
     return of_complex(name.removeprefix("special."), engine)
 

@@ -163,9 +163,16 @@ def guarded(scipy_function: F) -> F:
     return call  # type: ignore[return-value]
 
 
-def ours_of(value: Any) -> Callable[..., Any] | None:
-    """Our form of a function or class of SciPy's, of those that are loaded."""
-    return OURS.get(value) if callable(value) and value.__hash__ is not None else None
+def _of_ufunc(ufunc: np.ufunc) -> Callable[..., Any]:
+    """A ufunc that takes engine arrays too."""
+    code = numpy_function(ufunc)
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        return (code if is_engines(*args) else ufunc)(*args, **keywords)
+
+    call.__name__ = call.__qualname__ = ufunc.__name__
+    call.__doc__ = f"scipy.special.{ufunc.__name__}, of NumPy's arrays or an engine's."
+    return call
 
 
 def rest_of(name: str, module_globals: dict[str, Any]) -> Callable[[str], Any]:
@@ -175,12 +182,15 @@ def rest_of(name: str, module_globals: dict[str, Any]) -> Callable[[str], Any]:
         if attribute.startswith("__"):
             raise AttributeError(f"module {module_globals['__name__']!r} has no attribute {attribute!r}")
         value = getattr(importlib.import_module(name), attribute)
-        replacement = ours_of(value)
-        if replacement is not None:
-            return replacement
-        if inspect.isclass(value) or not callable(value) or isinstance(value, np.ufunc):
-            return value
-        module_globals[attribute] = replacement = guarded(value)
-        return replacement
+        found = OURS.get(value) if callable(value) and value.__hash__ is not None else None
+        if found is None:
+            if isinstance(value, np.ufunc):
+                found = _of_ufunc(value)
+            elif inspect.isclass(value) or not callable(value):
+                return value
+            else:
+                found = guarded(value)
+        module_globals[attribute] = found
+        return found
 
     return get

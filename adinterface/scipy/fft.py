@@ -40,14 +40,8 @@ fftn, ifftn, rfftn, irfftn = [_several_axes(name, None) for name in ("fftn", "if
 fft2, ifft2, rfft2, irfft2 = [_several_axes(name, (-2, -1)) for name in ("fft2", "ifft2", "rfft2", "irfft2")]
 
 
-@of_scipy(scipy_fft.fftshift)
-def fftshift(x: Any, axes: Any = None) -> Array:
-    return np.fft.fftshift(x, axes)
-
-
-@of_scipy(scipy_fft.ifftshift)
-def ifftshift(x: Any, axes: Any = None) -> Array:
-    return np.fft.ifftshift(x, axes)
+fftshift: Callable[..., Array] = of_scipy(scipy_fft.fftshift)(lambda x, axes=None: np.fft.fftshift(x, axes))
+ifftshift: Callable[..., Array] = of_scipy(scipy_fft.ifftshift)(lambda x, axes=None: np.fft.ifftshift(x, axes))
 
 
 # Cosines and sines ---------------------------------------------------------------------------------------------------

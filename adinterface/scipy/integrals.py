@@ -5,6 +5,7 @@ For I = integral of f(x, p) from a to b: dI/dp is the integral of df/dp, dI/db i
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import warnings
@@ -123,49 +124,30 @@ class _Flat(FlatFunction):
 class Integral:
     """The integrals of all derivatives of one order of an integrand, at known numbers."""
 
-    def __init__(
-        self,
-        integrand: Integrand,
-        order: int,
-        ends: tuple[float, float],
-        parameters: Sequence[np.ndarray[Any, Any]],
-        options: dict[str, Any],
-        dtype: str,
-    ):
+    def __init__(self, integrand: Integrand, order: int, dtype: str, *known: Any):
         self.integrand: Integrand = integrand
         self.order: int = order
-        self._ends = ends
-        self._parameters = parameters
-        self._options, self._dtype = options, dtype
-        self._value: np.ndarray[Any, Any] | None = None
-        self._next: Integral | None = None
+        self._dtype, self._known = dtype, known  # known: the limits, the parameters, and the options of quad
 
-    @property
+    @functools.cached_property
     def next(self) -> Integral:
         """That of one order more."""
-        if self._next is None:
-            self._next = Integral(
-                self.integrand, self.order + 1, self._ends, self._parameters, self._options, self._dtype
-            )  # fmt: skip
-        return self._next
+        return Integral(self.integrand, self.order + 1, self._dtype, *self._known)
 
-    def take(self, value: float) -> None:
-        self._value = np.asarray([value], self._dtype)
-
+    @functools.cached_property
     def value(self) -> np.ndarray[Any, Any]:
         """A vector."""
-        if self._value is None:
-            self._value = np.asarray(self._integrated(), self._dtype)
-        return self._value
+        return np.asarray(self._integrated(*self._known), self._dtype)
 
-    def _integrated(self) -> list[float]:
+    def _integrated(
+        self, ends: tuple[float, float], known: Sequence[np.ndarray[Any, Any]], options: dict[str, Any]
+    ) -> list[float]:
         library = self.integrand.library
         precision = library.precision(("float64",))
         scope = None if precision is None else precision()
         kept: dict[float, list[float]] = {}
         with scope or nullcontext():
-            parameters = tuple([library.asarray(p) for p in self._parameters])
-
+            parameters = tuple([library.asarray(p) for p in known])
             evaluate = self.integrand.compiled(self.order)
 
             def at(x: float) -> list[float]:
@@ -174,11 +156,11 @@ class Integral:
                     kept[x] = numbers(NumpyArray(library.stopped(value), engine_of(library)), _NAME).tolist()
                 return kept[x]
 
-            count = sum([p.size for p in self._parameters]) ** self.order
-            return [self._of_component(at, n) for n in range(count)]
+            count = sum([p.size for p in known]) ** self.order
+            return [self._of_component(at, n, ends, options) for n in range(count)]
 
-    def _of_component(self, at: Callable[[float], list[float]], n: int) -> float:
-        value, error, *rest = scipy_integrate.quad(lambda x: at(x)[n], *self._ends, full_output=1, **self._options)
+    def _of_component(self, at: Callable[[float], list[float]], n: int, ends: Any, options: dict[str, Any]) -> float:
+        value, error, *rest = scipy_integrate.quad(lambda x: at(x)[n], *ends, full_output=1, **options)
         if len(rest) > 1:
             warnings.warn(
                 f"{_NAME}: the integral of a derivative of order {self.order} may have an error above the {error:.2g} that is "
@@ -192,7 +174,7 @@ class Integral:
 @rule
 def _integral(ends: dict[int, Any], parameters: Arrays, *, of: Integral) -> Any:
     """ends: the traced limits: -1 for the lower, 1 for the upper one."""
-    return of.value()
+    return of.value
 
 
 @_integral.pushforward
@@ -271,8 +253,8 @@ def integrated(
     parameters = integrand.parameters()
     known = [np.array(numbers(NumpyArray(p, engine_of(library)), _NAME), float) for p in parameters]
     dtype = widest([library.dtype(x) for x in (*natives.values(), *parameters)])
-    integral = Integral(integrand, 0, (low, high), known, options, dtype)
+    integral = Integral(integrand, 0, dtype, (low, high), known, options)
     value, *rest = scipy_integrate.quad(integrand.of_numbers(known), low, high, (), full_output, **options)
-    integral.take(value)
+    integral.value = np.asarray([value], dtype)
     result = _integral(natives, parameters, of=integral)[0]
     return NumpyArray(result, engine_of(library)) if integrand.is_numpy_code else result, *rest

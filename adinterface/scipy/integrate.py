@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.integrate as scipy_integrate
 
+from ..numpy_code import numpy_function
 from ..numpy_code.array import NumpyArray
 from .arrays import Array, inexact
 from .dispatch import OURS, _kind, is_engines, of_scipy, rest_of, unsupported
@@ -53,57 +54,21 @@ def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, i
     return np.moveaxis(integrals, -1, axis)
 
 
-def _widths(h: Any, y: Array) -> Array:
-    """One width for each interval."""
-    return h + np.zeros(y.shape[-1] - 1, y.dtype)
+def _intervals(y: Array, h: Any) -> Array:
+    """The integral over each interval of a parabola through its ends and a third point.
 
-
-@of_scipy(scipy_integrate.simpson)
-def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Array:
-    """For an even number of points with Cartwright's correction of the last interval, as SciPy's."""
-    y, h = _samples(y, x, dx, axis)
+    Of intervals in pairs that is the point behind for the first, and the point before for the second. The last one, where it is
+    alone, takes the point before.
+    """
     n = y.shape[-1]
-    h = _widths(h, y)
-    if n % 2:
-        return _pairs(y, h)
-    if n == 2:
-        return h[..., 0] * (y[..., 0] + y[..., 1]) / 2
-    a, b = h[..., -2], h[..., -1]
-    last = (2 * b**2 + 3 * a * b) / (6 * (a + b)) * y[..., -1]
-    middle = (b**2 + 3 * a * b) / (6 * a) * y[..., -2]
-    return _pairs(y[..., :-1], h[..., :-1]) + last + middle - b**3 / (6 * a * (a + b)) * y[..., -3]
-
-
-def _pairs(y: Array, h: Array) -> Array:
-    """Simpson's rule for an odd number of points."""
-    a, b = h[..., 0::2], h[..., 1::2]
-    left, middle, right = y[..., 0:-2:2], y[..., 1:-1:2], y[..., 2::2]
-    ratio = a / b
-    both = a + b
-    parts = both / 6 * (left * (2 - 1 / ratio) + middle * (both * both / (a * b)) + right * (2 - ratio))
-    return np.sum(parts, axis=-1)
-
-
-@of_scipy(scipy_integrate.cumulative_simpson)
-def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Array:
-    y, h = _samples(y, x, dx, axis)
-    n = y.shape[-1]
+    h = h + np.zeros(n - 1, y.dtype)
     if n < 3:
-        integrals = np.cumsum(_widths(h, y) * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
-    else:
-        h = _widths(h, y)
-        ahead = _first_of_two(y, h)
-        behind = np.flip(_first_of_two(np.flip(y, -1), np.flip(h, -1)), -1)
-        # Of intervals in pairs, the first is integrated with the point behind it, the second with the point before.
-        even = np.arange(n - 1) % 2 == 0
-        forward = np.concatenate([ahead, behind[..., -1:]], axis=-1)
-        backward = np.concatenate([ahead[..., :1], behind], axis=-1)
-        integrals = np.cumsum(np.where(even, forward, backward), axis=-1)
-    if initial is not None:
-        initial = inexact(initial)
-        start = np.moveaxis(initial, axis, -1) if len(initial.shape) == len(y.shape) and initial.shape else initial
-        integrals = np.concatenate([start + 0 * y[..., :1], start + integrals], axis=-1)
-    return np.moveaxis(integrals, -1, axis)
+        return h * (y[..., 1:] + y[..., :-1]) / 2
+    ahead = _first_of_two(y, h)
+    behind = np.flip(_first_of_two(np.flip(y, -1), np.flip(h, -1)), -1)
+    forward = np.concatenate([ahead, behind[..., -1:]], axis=-1)
+    backward = np.concatenate([ahead[..., :1], behind], axis=-1)
+    return np.where(np.arange(n - 1) % 2 == 0, forward, backward)
 
 
 def _first_of_two(y: Array, h: Array) -> Array:
@@ -112,6 +77,22 @@ def _first_of_two(y: Array, h: Array) -> Array:
     ratio = a / (a + b)
     cubic = a / b * ratio
     return a / 6 * ((3 - ratio) * y[..., :-2] + (3 + cubic + ratio) * y[..., 1:-1] - cubic * y[..., 2:])
+
+
+@of_scipy(scipy_integrate.simpson)
+def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Array:
+    return np.sum(_intervals(*_samples(y, x, dx, axis)), axis=-1)
+
+
+@of_scipy(scipy_integrate.cumulative_simpson)
+def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Array:
+    y, h = _samples(y, x, dx, axis)
+    integrals = np.cumsum(_intervals(y, h), axis=-1)
+    if initial is not None:
+        initial = inexact(initial)
+        start = np.moveaxis(initial, axis, -1) if len(initial.shape) == len(y.shape) and initial.shape else initial
+        integrals = np.concatenate([start + 0 * y[..., :1], start + integrals], axis=-1)
+    return np.moveaxis(integrals, -1, axis)
 
 
 @of_scipy(scipy_integrate.romb, ignored=("show",))
@@ -135,11 +116,8 @@ def romb(y: Any, dx: Any = 1.0, axis: int = -1) -> Array:
 
 
 def _wrapped(f: Callable[..., Any], *values: Any) -> Any:
-    """A computation inside `numpy_function`, which is entered if the arguments are plain engine arrays."""
-    from ..numpy_code import numpy_function
-
-    kind = _kind(values)
-    return f(*values) if kind is NumpyArray else numpy_function(f)(*values)
+    """A computation inside `numpy_function`, which is entered unless an argument is behind a wrapper already."""
+    return f(*values) if _kind(values) is NumpyArray else numpy_function(f)(*values)
 
 
 def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] = (), n: int = 5) -> Any:
@@ -150,9 +128,7 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] =
         y = (b - a) * (nodes + 1) / 2.0 + a
         return (b - a) / 2.0 * np.sum(weights * func(y, *args), axis=-1)
 
-    if is_engines(a, b, *args):
-        return _wrapped(code, a, b, *args), None
-    return code(a, b, *args), None  # func may capture an engine's arrays
+    return (_wrapped(code, a, b, *args) if is_engines(a, b, *args) else code(a, b, *args)), None
 
 
 OURS[scipy_integrate.fixed_quad] = fixed_quad

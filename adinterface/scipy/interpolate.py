@@ -209,21 +209,20 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
     def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
         if not is_engines(y, self.c, self.x):
             return super().solve(plain(y), discontinuity, extrapolate)
-        extrapolate = self._extrapolated(extrapolate)
-        level = float(np.reshape(numbers(y, _NAME), ()))
-        known = scipy_interpolate.PPoly.construct_fast(numbers(self.c, _NAME), numbers(self.x, _NAME), extrapolate)
-        roots = known.solve(level, discontinuity, extrapolate)
+        places = list(np.ndindex(self.c.shape[2:]))
+        each = [self._roots(self.c[(slice(None), slice(None), *n)], y, discontinuity, extrapolate) for n in places]
         if len(self.c.shape) == 2:
-            return self._followed(self.c, known, roots, level, y)
-        result = np.empty(roots.shape, object)
-        for place in np.ndindex(roots.shape):
-            inside = (slice(None), slice(None), *place)
-            one = scipy_interpolate.PPoly.construct_fast(known.c[inside], known.x, extrapolate)
-            result[place] = self._followed(self.c[inside], one, roots[place], level, y)
+            return each[0]
+        result = np.empty(self.c.shape[2:], object)
+        for place, roots in zip(places, each):
+            result[place] = roots
         return result
 
-    def _followed(self, c: Array, known: Any, roots: Any, level: float, y: Any) -> Any:
-        """Known roots, with derivatives from the curve: each step of the chord method adds one order."""
+    def _roots(self, c: Array, y: Any, discontinuity: bool, extrapolate: Any) -> Any:
+        """Those of one curve by SciPy, with derivatives from the curve: each step of the chord method adds one order."""
+        extrapolate, level = self._extrapolated(extrapolate), float(np.reshape(numbers(y, _NAME), ()))
+        known = scipy_interpolate.PPoly.construct_fast(numbers(c, _NAME), numbers(self.x, _NAME), extrapolate)
+        roots = known.solve(level, discontinuity, extrapolate)
         if not roots.size:
             return roots
         size = np.max(np.abs(known(known.x))) + abs(level)
@@ -535,7 +534,8 @@ def make_interp_spline(
         middle = x if k % 2 else (x[1:] + x[:-1]) / 2
         inner = middle[(k + 1) // 2 : middle.shape[0] - (k + 1) // 2] if k else x[1:]
         t = np.concatenate([x[:1]] * (k + 1) + [inner] + [x[-1:]] * (k + 1))
-    matrix = BSpline.construct_fast(inexact(t), identity(n, x), k)(x)
+    t = inexact(t)
+    matrix = BSpline.construct_fast(t, identity(n, x), k)(x)
     c = np.reshape(np.linalg.solve(matrix, np.reshape(y, (n, -1))), y.shape)
     return BSpline.construct_fast(t, c, k, True, axis % len(c.shape))
 

@@ -38,9 +38,8 @@ def native_of(x: Any) -> Any:
 
 def is_traced(x: Any) -> bool:
     """Whether it is a traced array, possibly behind a wrapper."""
-    if type(x) is NumpyArray:
-        return library_of(x).traced(x._array)
-    return type(x) not in _PLAIN and is_native(x) and library_of(x).traced(x)
+    known = type(x) is NumpyArray or (type(x) not in _PLAIN and is_native(x))
+    return known and library_of(x).traced(native_of(x))
 
 
 class Captured:
@@ -55,7 +54,7 @@ class Captured:
         self.arrays: list[Any] = []
         self._holders: dict[int, list[int]] = {}
         self._seen: list[Any] = []  # kept alive, because the key is the identity
-        self._visit(value)
+        self._visit()
         #: What holds one of the arrays, itself or in what it holds.
         self._changed: set[int] = set()
         waiting = [id(x) for x in self.arrays]
@@ -65,9 +64,9 @@ class Captured:
                     self._changed.add(holder)
                     waiting.append(holder)
 
-    def _visit(self, value: Any) -> None:
+    def _visit(self) -> None:
         seen: set[int] = set()
-        waiting = [value]
+        waiting = [self._value]
         while waiting:
             x = waiting.pop()
             if type(x) in _PLAIN or id(x) in seen:

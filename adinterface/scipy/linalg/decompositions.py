@@ -125,20 +125,12 @@ def _order(pivots: Any) -> Any:
 def lu_solve(lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0) -> Array:
     factors, pivots = inexact(lu_and_piv[0]), lu_and_piv[1]
     b = inexact(b)
-    lower, upper = triangle(factors, True, True), triangle(factors, False)
     order = _order(pivots if isinstance(pivots, np.ndarray) or hasattr(pivots, "_array") else np.asarray(pivots))
-    columns = b[:, None] if len(b.shape) == 1 else b
-    if trans == 0:
-        mixed = np.take_along_axis(columns, np.broadcast_to(order[..., None], columns.shape), axis=-2)
-        result = np.linalg.solve(upper, np.linalg.solve(lower, mixed))
-    elif trans in (1, 2):
-        turned = transposed if trans == 1 else adjoint
-        mixed = np.linalg.solve(turned(lower), np.linalg.solve(turned(upper), columns))
-        back = np.argsort(order, axis=-1)
-        result = np.take_along_axis(mixed, np.broadcast_to(back[..., None], mixed.shape), axis=-2)
-    else:
+    mixed = triangle(factors, True, True) @ triangle(factors, False)
+    a = np.take_along_axis(mixed, np.broadcast_to(np.argsort(order, axis=-1)[..., None], mixed.shape), axis=-2)
+    if trans not in (0, 1, 2):
         raise ValueError("trans must be 0, 1 or 2")
-    return result[:, 0] if len(b.shape) == 1 else result
+    return np.linalg.solve(a if trans == 0 else transposed(a) if trans == 1 else adjoint(a), b)
 
 
 # QR and singular values ----------------------------------------------------------------------------------------------

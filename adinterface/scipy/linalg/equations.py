@@ -19,8 +19,6 @@ from ..dispatch import of_scipy
 def sylvester(a: Any, b: Any, q: Any) -> Any:
     """The x with a x + x b = q."""
     dtype = np.result_type(a, b, q)
-    if q.ndim == 2:
-        return np.asarray(scipy.linalg.solve_sylvester(a, b, q), dtype)
     stacks = [np.broadcast_to(x, (*q.shape[:-2], *x.shape[-2:])).reshape(-1, *x.shape[-2:]) for x in (a, b, q)]
     return np.asarray([scipy.linalg.solve_sylvester(*parts) for parts in zip(*stacks)], dtype).reshape(q.shape)
 

@@ -56,16 +56,6 @@ _expm = _of_a_matrix("expm")
 _logm = _of_a_matrix("logm")
 
 
-@of_scipy(scipy.linalg.expm)
-def expm(A: Any) -> Array:
-    return _expm(_square(A))
-
-
-@of_scipy(scipy.linalg.logm)
-def logm(A: Any) -> Array:
-    return _logm(_square(A))
-
-
 @scipy_rule("scipy.linalg.sqrtm", lambda a: a)
 def _sqrtm(a: Any) -> Any:
     return _computed("sqrtm", a)
@@ -81,9 +71,9 @@ def _(cotangent: Any, value: Any, a: Any) -> Any:
     return sylvester(adjoint(value), adjoint(value), cotangent)
 
 
-@of_scipy(scipy.linalg.sqrtm)
-def sqrtm(A: Any) -> Array:
-    return _sqrtm(_square(A))
+expm: Callable[..., Array] = of_scipy(scipy.linalg.expm)(lambda A: _expm(_square(A)))
+logm: Callable[..., Array] = of_scipy(scipy.linalg.logm)(lambda A: _logm(_square(A)))
+sqrtm: Callable[..., Array] = of_scipy(scipy.linalg.sqrtm)(lambda A: _sqrtm(_square(A)))
 
 
 @of_scipy(scipy.linalg.fractional_matrix_power)

@@ -10,6 +10,7 @@ import scipy.linalg
 
 from ..arrays import Array, adjoint, identity, inexact, is_complex, rearranged, transposed
 from ..dispatch import of_scipy, unsupported
+from .special_matrices import toeplitz
 
 #: The properties of the matrix for each value of `assume_a`; None is any.
 _STRUCTURES = {
@@ -19,8 +20,11 @@ _STRUCTURES = {
 }  # fmt: skip
 
 
-def read(a: Array, structure: str, lower: bool = False) -> Array:
+def read(a: Array, assume_a: str | None, lower: bool = False) -> Array:
     """The matrix that is given by the entries of a that SciPy reads."""
+    if assume_a not in _STRUCTURES:
+        raise ValueError(f"{assume_a} is not a recognized matrix structure")
+    structure = _STRUCTURES[assume_a]
     if structure == "general":
         return a
     if structure == "diagonal":
@@ -38,10 +42,8 @@ def read(a: Array, structure: str, lower: bool = False) -> Array:
 
 @of_scipy(scipy.linalg.solve)
 def solve(a: Any, b: Any, lower: bool = False, assume_a: str | None = None, transposed: bool = False) -> Array:
-    if assume_a not in _STRUCTURES:
-        raise ValueError(f"{assume_a} is not a recognized matrix structure")
     a, b = inexact(a), inexact(b)
-    matrix = read(a, _STRUCTURES[assume_a], lower)
+    matrix = read(a, assume_a, lower)
     if transposed and is_complex(a) and _STRUCTURES[assume_a] != "general":
         raise unsupported("scipy.linalg.solve", "transposed=True for a complex matrix with a structure", "Write a.T.")
     return np.linalg.solve(np.swapaxes(matrix, -1, -2) if transposed else matrix, b)
@@ -64,9 +66,7 @@ def triangle(a: Array, lower: bool, unit_diagonal: bool = False) -> Array:
 
 @of_scipy(scipy.linalg.inv)
 def inv(a: Any, *, assume_a: str | None = None, lower: bool = False) -> Array:
-    if assume_a not in _STRUCTURES:
-        raise ValueError(f"{assume_a} is not a recognized matrix structure")
-    return np.linalg.inv(read(inexact(a), _STRUCTURES[assume_a], lower))
+    return np.linalg.inv(read(inexact(a), assume_a, lower))
 
 
 det: Callable[..., Array] = of_scipy(scipy.linalg.det)(lambda a: np.linalg.det(inexact(a)))
@@ -135,8 +135,6 @@ def _dense(ab: np.ndarray[Any, Any], above: int) -> np.ndarray[Any, Any]:
 
 @of_scipy(scipy.linalg.solve_toeplitz)
 def solve_toeplitz(c_or_cr: Any, b: Any) -> Array:
-    from .special_matrices import toeplitz
-
     matrix = toeplitz(*c_or_cr) if isinstance(c_or_cr, tuple) else toeplitz(c_or_cr)
     b = inexact(b)
     columns = np.reshape(b, (b.shape[0], -1))

@@ -3,6 +3,7 @@ goes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,7 @@ def hankel(c: Any, r: Any = None) -> Array:
     return rearranged(scipy.linalg.hankel, c) if r is None else rearranged(scipy.linalg.hankel, *_alike(c, array(r)))
 
 
-@of_scipy(scipy.linalg.circulant)
-def circulant(c: Any) -> Array:
-    return rearranged(scipy.linalg.circulant, array(c))
+circulant: Callable[..., Array] = of_scipy(scipy.linalg.circulant)(lambda c: rearranged(scipy.linalg.circulant, array(c)))
 
 
 @of_scipy(scipy.linalg.block_diag)

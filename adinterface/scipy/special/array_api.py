@@ -111,24 +111,20 @@ def _power_transform(xp: ModuleType, log: Array, power: Array) -> Array:
     return xp.where(near, series, growth / xp.where(near, xp.ones_like(log), power))
 
 
-def _power_transform_of_zero(xp: ModuleType, zero: Array, power: Array) -> Array:
-    """-1 / power for a positive power; SciPy takes one below 1e-19 for zero."""
-    finite = zero & (power >= 1e-19)
-    return xp.where(finite, -1 / _guarded(xp, power, xp.logical_not(finite)), xp.full_like(power, -math.inf))
+def box_cox(shift: int) -> Callable[..., Array]:
+    """Of shift + x, for a shift of 0 or 1."""
 
+    def code(xp: ModuleType, x: Any, power: Any) -> Array:
+        x, power = broadcast(xp, *_inexact(xp, x, power))
+        zero = x == -shift
+        inside = xp.where(zero, xp.full_like(x, 1.0 - shift), x)
+        result = _power_transform(xp, xp.log1p(inside) if shift else xp.log(inside), power)
+        # Of zero it is -1 / power for a positive power; SciPy takes one below 1e-19 for zero.
+        finite = zero & (power >= 1e-19)
+        of_zero = xp.where(finite, -1 / _guarded(xp, power, xp.logical_not(finite)), xp.full_like(power, -math.inf))
+        return xp.where(zero, of_zero, result)
 
-def boxcox(xp: ModuleType, x: Any, power: Any) -> Array:
-    x, power = broadcast(xp, *_inexact(xp, x, power))
-    zero = x == 0
-    result = _power_transform(xp, xp.log(_guarded(xp, x, zero)), power)
-    return xp.where(zero, _power_transform_of_zero(xp, zero, power), result)
-
-
-def boxcox1p(xp: ModuleType, x: Any, power: Any) -> Array:
-    x, power = broadcast(xp, *_inexact(xp, x, power))
-    zero = x == -1
-    result = _power_transform(xp, xp.log1p(xp.where(zero, xp.zeros_like(x), x)), power)
-    return xp.where(zero, _power_transform_of_zero(xp, zero, power), result)
+    return code
 
 
 def inv_boxcox(xp: ModuleType, y: Any, power: Any) -> Array:

@@ -71,22 +71,12 @@ _DAWSON = [math.prod(range(1, 2 * n, 2)) / 2.0**n for n in range(10)]
 
 def erfcx(xp: ModuleType, native: Native, x: Array) -> Array:
     """The derivative by the engine is the difference of two numbers near 1, which loses more digits in a narrow dtype."""
-
-    def series(x: Array) -> Array:
-        return polynomial((1 / x) ** 2, _ERFCX) / x / math.sqrt(math.pi)
-
-    return either(xp, x > (12 if _is_narrow(x) else 50), x, series, native)
+    far = x > (12 if _is_narrow(x) else 50)
+    return either(xp, far, x, lambda x: polynomial((1 / x) ** 2, _ERFCX) / x / math.sqrt(math.pi), native)
 
 
 def dawsn(xp: ModuleType, native: Native, x: Array) -> Array:
-    def series(x: Array) -> Array:
-        return polynomial((1 / x) ** 2, _DAWSON) / x / 2
-
-    return either(xp, xp.abs(x) > 50, x, series, native)
-
-
-def ndtr(xp: ModuleType, erfc: Native, x: Array) -> Array:
-    return erfc(-x / math.sqrt(2)) / 2
+    return either(xp, xp.abs(x) > 50, x, lambda x: polynomial((1 / x) ** 2, _DAWSON) / x / 2, native)
 
 
 def log_ndtr(xp: ModuleType, erfc: Native, scaled: Native, x: Array) -> Array:
@@ -117,22 +107,15 @@ def _hankel(order: int) -> list[float]:
 _HANKEL = {order: _hankel(order) for order in (0, 1)}
 
 
-def i0e(xp: ModuleType, native: Native, x: Array) -> Array:
-    return _scaled_bessel(xp, 0, native, x)
+def scaled_bessel(order: int) -> Callable[..., Array]:
+    """exp(-|x|) I(x) of order 0 or 1."""
 
-
-def i1e(xp: ModuleType, native: Native, x: Array) -> Array:
-    return _scaled_bessel(xp, 1, native, x)
-
-
-def _scaled_bessel(xp: ModuleType, order: int, native: Native, x: Array) -> Array:
-
-    def series(x: Array) -> Array:
+    def series(xp: ModuleType, x: Array) -> Array:
         size = xp.abs(x)
         result = polynomial(1 / size, _HANKEL[order]) / xp.sqrt(size) / math.sqrt(2 * math.pi)
         return xp.copysign(result, x) if order else result
 
-    return either(xp, xp.abs(x) > 200, x, series, native)
+    return lambda xp, native, x: either(xp, xp.abs(x) > 200, x, lambda x: series(xp, x), native)
 
 
 # Gamma and what is made of it ----------------------------------------------------------------------------------------
@@ -161,14 +144,11 @@ def rgamma(xp: ModuleType, gammaln: Native, x: Array) -> Array:
 
 def digamma(xp: ModuleType, native: Native, x: Array) -> Array:
     """By reflection, of negative numbers."""
-
-    def reflected(x: Array) -> Array:
-        return native(1 - x) - math.pi / xp.tan(math.pi * (x - xp.round(x)))
-
     left = x < -0.5
     poles = left & (x == xp.round(x))
-    negative = reflected(xp.where(left & xp.logical_not(poles), x, xp.full_like(x, -0.75)))
-    result = xp.where(left, negative, native(xp.where(left, xp.ones_like(x), x)))
+    below = xp.where(left & xp.logical_not(poles), x, xp.full_like(x, -0.75))
+    reflected = native(1 - below) - math.pi / xp.tan(math.pi * (below - xp.round(below)))
+    result = xp.where(left, reflected, native(xp.where(left, xp.ones_like(x), x)))
     result = xp.where(poles, xp.full_like(x, math.nan), result)
     return xp.where(x == 0, -xp.copysign(xp.full_like(x, math.inf), x), result)
 

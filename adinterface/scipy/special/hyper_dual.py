@@ -56,12 +56,7 @@ def line(parameter: Numbers, factor: float, shift: Any) -> Numbers:
 
 def times(rows: Numbers, factor: Numbers, shift: Any) -> Numbers:
     """The product with a parameter, moved by so much."""
-    result: Numbers = rows * (factor[0] + shift)
-    for row in range(1, len(rows)):
-        for direction in range(len(factor) - 1):
-            if row >> direction & 1:
-                result[row] += factor[1 + direction] * rows[row ^ 1 << direction]
-    return result
+    return product(line(factor, 1.0, shift), rows)
 
 
 def over(rows: Numbers, divisor: Numbers, shift: Any) -> Numbers:

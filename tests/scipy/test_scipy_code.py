@@ -10,6 +10,7 @@ import pytest
 import scipy.integrate
 import scipy.interpolate
 import scipy.linalg
+import scipy.ndimage
 import scipy.signal
 import scipy.sparse
 import scipy.spatial.distance
@@ -251,6 +252,15 @@ def test_published_identities(backend):
 def test_the_integral_of_a_derivative_is_the_function(backend):
     f = numpy_function(lambda b: integrate.quad(lambda x: np.exp(-x * x), 0.0, b)[0])
     assert gradient(f, backend, 0.7)[0] == pytest.approx(np.exp(-0.49), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["correlate1d", "convolve1d", "correlate", "convolve"])
+def test_complex_weights_of_filters_are_conjugated_as_scipy_does(name):
+    weights = np.array([0.5 + 0.2j, -1.0, 0.3j])
+    weights = weights if name.endswith("1d") else np.outer(weights, weights[:2])
+    for image in (S, S + 1j * S.T):
+        found = getattr(on_any_engine.ndimage, name)(torch.tensor(image), weights, mode="constant", cval=0.3)
+        np.testing.assert_allclose(found, getattr(scipy.ndimage, name)(image, weights, mode="constant", cval=0.3), rtol=1e-12)
 
 
 # Where a function is not defined ------------------------------------------------------------------------------------------
@@ -591,6 +601,21 @@ def test_the_incomplete_elliptic_integral_where_the_parameter_is_one(phi, backen
     for m, rtol in ((1.0, 1e-12), (1 - 1e-12, 1e-9)):
         found = gradient(numpy_function(lambda m: special.ellipkinc(phi, m)), backend, m)[0]
         assert found == pytest.approx(wanted, rel=rtol)
+
+
+@each_engine
+def test_elliptic_integrals_where_closed_forms_are_zero_by_zero(backend):
+    """Carlson's integral of equal arguments, and the curvature of Legendre's where m is zero or the amplitude is."""
+    f = numpy_function(lambda p: special.elliprd(p[0], p[1], p[2]))
+    integrand = lambda t, n: -1.5 * (0.5, 0.5, 1.5)[n] * (t + 0.7) ** -3.5
+    wanted = [float(mpmath.quad(lambda t, n=n: integrand(t, n), [0, 1, mpmath.inf])) for n in range(3)]
+    np.testing.assert_allclose(gradient(f, backend, np.full(3, 0.7))[0], wanted, rtol=1e-12)
+    for function, exact in ((special.ellipkinc, mpmath.ellipf), (special.ellipeinc, mpmath.ellipe)):
+        for at in ((0.5, 0.0), (0.0, 0.3), (4.0, 1e-9)):
+            found = hessian(numpy_function(lambda p, function=function: function(p[0], p[1])), backend, np.array(at))
+            orders = ((2, 0), (1, 1), (0, 2))
+            wanted = [float(mpmath.re(mpmath.diff(exact, at, order))) for order in orders]
+            np.testing.assert_allclose([found[0, 0], found[0, 1], found[1, 1]], wanted, rtol=1e-7, atol=1e-10)
 
 
 @each_engine

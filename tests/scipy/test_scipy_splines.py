@@ -82,6 +82,15 @@ CASES = {
     "a spline at an array": lambda i, y: np.sum(i.make_interp_spline(X, y)(AT)),
     "a spline at a made array": lambda i, y: np.sum(i.make_interp_spline(np.arange(6.0), y)(np.array([0.3, 1.7]))),
     "an even spline": lambda i, y: np.sum(i.make_interp_spline(X, y, k=2)(np.linspace(0, 5, 4))),
+    "an even spline by its points": lambda i, y: np.sum(i.make_interp_spline(X * (3 + y[0]), Y, k=2)(np.linspace(0, 5, 4))),
+    "ends of two kinds": lambda i, y: np.sum(i.CubicSpline(X, y, bc_type=((2, y[1]), "not-a-knot"))(AT)),
+    "three points": lambda i, y: (
+        i.CubicSpline(X[:3], y[:3])(0.3) + i.CubicSpline(X[:3], y[:3], bc_type=("clamped", "natural"))(0.3)
+    ),
+    "two points": lambda i, y: i.CubicSpline(X[:2], y[:2], bc_type=("not-a-knot", (1, y[2])))(0.3),
+    "slopes along an axis": lambda i, y: np.sum(
+        i.CubicHermiteSpline(X[:3], np.reshape(y, (2, 3)), np.reshape(y**2, (2, 3)), axis=1)(AT / 3)[1]
+    ),
     "a constant spline": lambda i, y: np.sum(i.make_interp_spline(X, Y)(np.abs(y))),
     "constant lines": lambda i, y: np.sum(i.interp1d(np.arange(6.0), np.array([1.0, 2, 4, 3, 1, 2]))(np.abs(y) + 0.1)),
     "a grid": lambda i, y: np.sum(i.RegularGridInterpolator((np.arange(6.0),), y)(np.array([[0.3], [1.7]]))),

@@ -94,7 +94,7 @@ scaled_second_by_order: Callable[..., Any]
 
 
 def power_of_struve(v: Any, x: Any) -> Any:
-    """Half of what the slope has beside `between`."""
+    """The term that the slope has besides `between`."""
     size = np.exp(special.xlogy(v, np.abs(x) / 2) - special.gammaln(v + 1.5)) / math.sqrt(math.pi)
     odd = np.where((x < 0) & (np.mod(v, 2) != 0), -1.0, 1.0)  # below zero SciPy has them at integers alone
     return special.gammasgn(v + 1.5) * odd * size / 2

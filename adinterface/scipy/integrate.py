@@ -54,40 +54,44 @@ def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, i
     return np.moveaxis(integrals, -1, axis)
 
 
-def _intervals(y: Array, h: Any) -> Array:
-    """The integral over each interval of a parabola through its ends and a third point.
-
-    Of intervals in pairs that is the point behind for the first, and the point before for the second. The last one, where it is
-    alone, takes the point before.
-    """
-    n = y.shape[-1]
-    h = h + np.zeros(n - 1, y.dtype)
-    if n < 3:
-        return h * (y[..., 1:] + y[..., :-1]) / 2
-    ahead = _first_of_two(y, h)
-    behind = np.flip(_first_of_two(np.flip(y, -1), np.flip(h, -1)), -1)
-    forward = np.concatenate([ahead, behind[..., -1:]], axis=-1)
-    backward = np.concatenate([ahead[..., :1], behind], axis=-1)
-    return np.where(np.arange(n - 1) % 2 == 0, forward, backward)
+def _of(h: Any, part: Any) -> Any:
+    """Some of the widths, or the one for all."""
+    return h[..., part] if getattr(h, "shape", ()) else h
 
 
-def _first_of_two(y: Array, h: Array) -> Array:
-    """The integral over each interval except the last, of the parabola through its ends and the next point."""
-    a, b = h[..., :-1], h[..., 1:]
+def _first_of_two(a: Array, b: Array, first: Array, second: Array, third: Array) -> Array:
+    """The integral over the first of two intervals, of widths a and b, of the parabola through three points."""
     ratio = a / (a + b)
     cubic = a / b * ratio
-    return a / 6 * ((3 - ratio) * y[..., :-2] + (3 + cubic + ratio) * y[..., 1:-1] - cubic * y[..., 2:])
+    return a / 6 * ((3 - ratio) * first + (3 + cubic + ratio) * second - cubic * third)
 
 
 @of_scipy(scipy_integrate.simpson)
 def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Array:
-    return np.sum(_intervals(*_samples(y, x, dx, axis)), axis=-1)
+    """For an even number of points with Cartwright's correction of the last interval, as SciPy's."""
+    y, h = _samples(y, x, dx, axis)
+    n = y.shape[-1]
+    if n == 2:
+        return _of(h, 0) * (y[..., 0] + y[..., 1]) / 2
+    odd = n - 1 + n % 2
+    a, b, points = _of(h, slice(0, odd - 1, 2)), _of(h, slice(1, odd, 2)), [y[..., k : odd - 2 + k : 2] for k in range(3)]
+    total = np.sum(_first_of_two(a, b, *points) + _first_of_two(b, a, *points[::-1]), axis=-1)
+    return total if n % 2 else total + _first_of_two(_of(h, -1), _of(h, -2), y[..., -1], y[..., -2], y[..., -3])
 
 
 @of_scipy(scipy_integrate.cumulative_simpson)
 def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Array:
     y, h = _samples(y, x, dx, axis)
-    integrals = np.cumsum(_intervals(y, h), axis=-1)
+    n = y.shape[-1]
+    if n < 3:
+        parts = h * (y[..., 1:] + y[..., :-1]) / 2
+    else:
+        a, b, points = _of(h, slice(None, -1)), _of(h, slice(1, None)), [y[..., k : n - 2 + k] for k in range(3)]
+        ahead, behind = _first_of_two(a, b, *points), _first_of_two(b, a, *points[::-1])
+        # Of intervals in pairs, the first is integrated with the point behind it, the second with the point before.
+        forward = np.concatenate([ahead, behind[..., -1:]], axis=-1)
+        parts = np.where(np.arange(n - 1) % 2 == 0, forward, np.concatenate([ahead[..., :1], behind], axis=-1))
+    integrals = np.cumsum(parts, axis=-1)
     if initial is not None:
         initial = inexact(initial)
         start = np.moveaxis(initial, axis, -1) if len(initial.shape) == len(y.shape) and initial.shape else initial

@@ -35,7 +35,7 @@ from .distributed import Watch, completed, gradients, is_dtensor, placed_like, r
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH
 from .modules import ModuleNode
-from .nested_forward import as_in_reverse, forward, moving, refuse_misread, refuse_tangents
+from .nested_forward import followed, moving, refuse_misread, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
 from .pickling import RUNNING, Guard, marked
 from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_leaves, tree_map_only
@@ -217,7 +217,7 @@ class TorchBackend(Backend):
         with forward_level, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
             leaves = _copies(leaves)
             tangents = moving([tangent.clone() for tangent in tangents], leaves)
-            taken = forward(as_in_reverse(function, leaves), bool(RUNNING) or self._keeps(given))
+            taken = followed(function, leaves, bool(RUNNING) or self._keeps(given))
             try:
                 with Guard():
                     pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)

@@ -7,15 +7,13 @@ the copy. It is followed where it can be, and is an error elsewhere.
 from __future__ import annotations
 
 import functools
-import gc
 import operator
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType, TracebackType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
-from weakref import ProxyTypes, ref
+from weakref import ref
 
 import torch
 from torch import nn
@@ -24,8 +22,8 @@ from adinterface.core.contract.errors import ConversionError
 
 from .distributed import exchanges
 from .pickling import is_marked
-from .private import is_wrapped, make_subclass, tree_leaves
-from .unrecorded import nodes_behind
+from .private import is_wrapped, make_subclass, temporarily_clear_interpreter_stack, tree_leaves
+from .reaching import depends, reached
 
 
 class NoHooks(OrderedDict[Any, Any]):
@@ -49,9 +47,9 @@ class NoHooks(OrderedDict[Any, Any]):
 
 #: What leads to no parameter.
 _PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size, NoHooks})
+#: What a gradient shares at once.
+_SHARED = _PLAIN | {type, FunctionType, BuiltinFunctionType}
 _CONTAINERS = frozenset({dict, OrderedDict, defaultdict, set, list, deque})
-#: What is not looked through for a parameter as other objects are. Of the last ones nothing is.
-_SPECIAL = FunctionType, torch.Tensor, ref, *ProxyTypes, type, ModuleType, CodeType, FrameType, TracebackType, torch.fx.Graph
 #: How many entries the containers in one attribute have, from which on a gradient shares them. A private copy has its own
 #: container, but shares the entries if they lead to no parameter.
 _LONG = 1_000
@@ -69,13 +67,13 @@ _COMPILED = "_compiled_call_impl"
 
 def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any]) -> nn.Module:
     """A copy of the module in which the values take the places of the parameters."""
-    return _Private(module, parameters, values).copied()
+    return _Copier(module, parameters, values, True).copied()
 
 
 def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
-    """A copy of the module that holds gradients, and has no hooks for a call."""
+    """A copy of the module that holds gradients, and has no hooks."""
     entries = [*map(entry, gradients, parameters)]
-    built = _Copier(module, parameters, entries).copied()
+    built = _Copier(module, parameters, entries, False).copied()
     if not all(issubclass(cls, torch.Tensor) for cls in {*map(type, entries)}):  # rows of a Hessian
         for inner in list(built.modules()):
             own: dict[str, Any] = inner._parameters
@@ -101,17 +99,15 @@ def entry(gradient: Any, parameter: torch.Tensor) -> Any:
 
 
 class _Copier:
-    """One gradient: attributes are shared, but for parameters and modules, and for containers that hold some."""
+    """One copy: attributes are shared, but for parameters and modules, and for containers that hold some.
 
-    #: The types of what is never replaced.
-    shared = _PLAIN | {type, FunctionType, BuiltinFunctionType}
-    #: Whether the copy is called.
-    private = False
-    #: The registers of hooks that the copy has, too.
-    kept: Collection[str] = [name for name in _HOOKS if "state_dict" in name]
+    private: it is called. Then its containers are its own, and what leads to a parameter leads to its own value.
+    """
 
-    def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any]):
-        self.module, self.parameters = module, parameters
+    def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], private: bool):
+        self.module, self.parameters, self.private = module, parameters, private
+        #: The types of what is never replaced.
+        self.shared = _PLAIN if private else _SHARED
         #: The copies of objects, by identity, as in `copy.deepcopy`.
         self.memo: dict[int, Any] = dict(zip(map(id, parameters), values))
         self.memo[id(None)] = None
@@ -119,8 +115,7 @@ class _Copier:
         self.pending: list[tuple[nn.Module, dict[str, Any], str]] = []
         #: The parameters of each submodule.
         self.met: list[Iterable[Any]] = [[None]]
-        #: Copies of modules whose class says how they are pickled; objects that lead to no parameter, by identity.
-        self.restored: list[Any] = []
+        #: Objects that lead to no parameter, by identity.
         self.apart: dict[int, Any] = {}
 
     def copied(self) -> nn.Module:
@@ -130,8 +125,6 @@ class _Copier:
         for owner, state, name in self.pending:
             self.place, self.left = f"{type(owner).__name__}.{name}", _LONG
             state[name] = self.of(state[name])
-        for new in self.restored:
-            new.__setstate__(new.__dict__.copy())
         return copied
 
     def copy(self, module: nn.Module) -> nn.Module:
@@ -144,8 +137,6 @@ class _Copier:
         new: nn.Module = object.__new__(kind)
         memo[id(module)] = new
         state = before.copy()
-        if self.private and (kind.__getstate__, kind.__setstate__) != (nn.Module.__getstate__, nn.Module.__setstate__):
-            state = self.restored_state(kind, module, new)
         object.__setattr__(new, "__dict__", state)
         state.update(_BLANK)
         state.pop(_COMPILED, None)
@@ -157,10 +148,9 @@ class _Copier:
             others = [(name, value) for name, value in state.items() if type(value) not in self.shared]
             self.pending += [(module, state, name) for name, value in others if not self.is_shared(value)]
         if self.private:
-            state.update([(name, register()) for name, register in _HOOKS.items()])
-        if any(map(before.get, self.kept)) and not exchanges(kind):
-            state.update({name: before[name].copy() for name in self.kept if before.get(name)})
-            self.pending += [(module, state, name) for name in self.kept if before.get(name)]
+            hooks = {} if exchanges(kind) else {name: before[name].copy() for name in _HOOKS if before.get(name)}
+            state.update([(name, hooks.get(name) or register()) for name, register in _HOOKS.items()])
+            self.pending += [(module, state, name) for name in hooks]
         parameters, buffers, children = before["_parameters"], before["_buffers"], before["_modules"]
         for buffer in buffers.values():
             if id(buffer) not in memo:
@@ -170,13 +160,6 @@ class _Copier:
         state["_modules"] = {name: self.copy(child) for name, child in children.items()} if children else {}
         state["_non_persistent_buffers_set"] = before["_non_persistent_buffers_set"].copy()
         return new
-
-    def restored_state(self, kind: Any, module: Any, new: nn.Module) -> dict[str, Any]:
-        """The attributes, as far as the class pickles them: it leaves out what refers to the module, and makes it anew."""
-        by_torch = [method.__module__.startswith("torch.") for method in (kind.__getstate__, kind.__setstate__)]
-        if not all(by_torch):
-            self.restored.append(new)
-        return dict(module.__dict__ if by_torch[0] else module.__getstate__())
 
     def is_shared(self, value: Any) -> bool:
         return type(value) in self.shared or (type(value) is tuple and self.shared.issuperset(map(type, value)))
@@ -192,6 +175,9 @@ class _Copier:
         """A copy of a buffer. A private one stays in the graph of an outer derivative; a gradient is in none."""
         if type(buffer) is torch.Tensor and not buffer.requires_grad and not buffer.__dict__:
             return buffer.clone()
+        if self.private and buffer.grad_fn is not None and self.leads(buffer):
+            self.place = f"A buffer of {type(self.module).__name__}"
+            raise self.refusal(buffer)
         new = buffer.clone() if self.private else buffer.detach().clone()
         if isinstance(buffer, nn.Parameter):
             new = nn.Parameter(new.detach(), requires_grad=buffer.requires_grad)
@@ -211,7 +197,7 @@ class _Copier:
             return value
         named = issubclass(kind, tuple) and hasattr(kind, "_make")
         if not (kind in _CONTAINERS or kind is tuple or named):
-            return self.other(value)
+            return self.other(value) if self.private else value
         self.left -= len(value)
         long = self.left < 0 and not (self.private and self.leads(value))
         if long and not (self.private and kind in _CONTAINERS):
@@ -235,47 +221,24 @@ class _Copier:
 
     def leads(self, value: Any) -> bool:
         """Whether code may come from a value to a parameter."""
-        seen: list[int] = []
-        level = {id(value): value}
-        while level:
-            for known in level.keys() & self.apart.keys():
-                del level[known]
-            if not level.keys().isdisjoint(map(id, self.parameters)):
-                for known in seen:
-                    del self.apart[known]
+        seen: dict[int, Any] = {}
+        with temporarily_clear_interpreter_stack():  # inside a level the graph outside it cannot be seen
+            if depends(reached([value], seen, self.apart) or (), self.parameters):
                 return True
-            self.apart |= level
-            seen += level
-            found = [*filter(gc.is_tracked, _referents([*level.values()]))]
-            level = dict(zip(map(id, found), found))
+        self.apart |= seen
         return False
 
     def other(self, value: Any) -> Any:
-        return value
-
-
-class _Private(_Copier):
-    """One copy that is called: its containers are its own, and what leads to a parameter leads to its own value."""
-
-    shared = _PLAIN
-    private = True
-    kept = _HOOKS
-
-    def buffer(self, buffer: Any) -> Any:
-        if buffer.grad_fn is not None and self.leads(buffer):
-            self.place = f"A buffer of {type(self.module).__name__}"
-            raise self.refusal(buffer)
-        return super().buffer(buffer)
-
-    def other(self, value: Any) -> Any:
+        """What a private copy has in place of an object that is no container."""
         kind = type(value)
-        if issubclass(kind, torch.Tensor):
-            return self.view(value)
         if kind is MethodType:
             function, owner = self.of(value.__func__), self.of(value.__self__)
             return value if owner is value.__self__ else MethodType(function, owner)
-        if not self.leads(value):
+        is_tensor = issubclass(kind, torch.Tensor)
+        if (is_tensor and value.grad_fn is None) or not self.leads(value):
             return value
+        if is_tensor:
+            return ComputedFromParameter(self.refusal(value))
         if kind is ref:
             return ref(self.of(value()), value.__callback__)
         if kind is functools.partial:
@@ -291,23 +254,6 @@ class _Private(_Copier):
         new.__dict__.update({name: self.of(held) for name, held in value.__dict__.items()})
         return new
 
-    def view(self, x: torch.Tensor) -> torch.Tensor:
-        """The same view of the copy, unless it is one that has no gradient in reverse mode either."""
-        base: Any = x._base
-        new = None if base is None else self.memo.get(id(base))
-        if new is None or (base.requires_grad and not x.requires_grad):
-            if x.grad_fn is None or not self.leads(x):
-                return x
-            old = _Old()
-            old.refusal = self.refusal(x)
-            return old
-        if (new.shape, new.stride(), new.dtype) != (base.shape, base.stride(), x.dtype):
-            raise self.refusal(x)
-        offset = x.storage_offset() - base.storage_offset() + new.storage_offset()
-        made: torch.Tensor = new.as_strided(x.shape, x.stride(), offset)
-        self.memo[id(x)] = made
-        return made
-
     def refusal(self, value: Any) -> ConversionError:
         return ConversionError(
             f"{self.place} is or holds a {type(value).__name__} that refers to a parameter of the module. In a copy of the "
@@ -316,45 +262,22 @@ class _Private(_Copier):
         )
 
 
-class _Old(torch.Tensor):
-    """In a private copy, in place of what was computed from a parameter: the module may replace it, but not use it."""
+class ComputedFromParameter:
+    """In a private copy, in place of a tensor computed from the old values: the module may replace it, but not use it."""
 
-    refusal: ConversionError
+    def __init__(self, refusal: ConversionError):
+        self.refusal = refusal
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        raise next(x for x in tree_leaves((args, kwargs)) if isinstance(x, _Old)).refusal
+        raise next(x for x in tree_leaves((args, kwargs)) if isinstance(x, cls)).refusal
 
-    def refused(self, *others: Any) -> Any:
+    def _refused(self, *others: Any) -> Any:
         raise self.refusal
 
-
-for _name in ("add", "sub", "mul", "truediv", "pow", "matmul"):  # of which torch turns a TypeError into one of its own
-    setattr(_Old, f"__{_name}__", _Old.refused)
-    setattr(_Old, f"__r{_name}__", _Old.refused)
-
-
-def _referents(values: list[Any]) -> list[Any]:
-    """What objects refer to, as the garbage collector knows it; of a function, all but its globals.
-
-    Of a tensor, what it was computed from.
-    """
-    special = {kind for kind in {*map(type, values)} if issubclass(kind, _SPECIAL)}
-    found = gc.get_referents(*[value for value in values if type(value) not in special])
-    computed: list[torch.Tensor] = []
-    for value in [value for value in values if type(value) in special]:
-        kind = type(value)
-        if kind is FunctionType:
-            found += value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__
-        elif issubclass(kind, torch.Tensor):
-            found.append(value._base)
-            computed += [value] if value.grad_fn is not None else []
-        elif issubclass(kind, ref):  # the object itself, not what it holds: schedulers refer to optimizers so
-            found += [target for target in [value()] if isinstance(target, (nn.Module, torch.Tensor, MethodType))]
-        elif kind in ProxyTypes:
-            with suppress(ReferenceError):  # it is dead
-                found.append(value.__init__.__self__)
-    return found + [node.variable for node in nodes_behind(computed) if hasattr(node, "variable")]
+    # Of which torch turns a TypeError into one of its own.
+    __add__ = __sub__ = __mul__ = __truediv__ = __pow__ = __matmul__ = _refused
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rpow__ = __rmatmul__ = _refused
 
 
 def _changed(module: nn.Module) -> ConversionError:

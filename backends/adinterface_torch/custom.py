@@ -5,8 +5,10 @@ A class for each call would take longer to make than a small f takes to run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import filterfalse
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -15,12 +17,12 @@ from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear
 
 from .backward import backward, detached
-from .captured import Called, Map, below, derived, primal
 from .dtypes import is_inexact
-from .nested_forward import dual, is_nested_forward, plain, refusal
+from .nested_forward import dual, is_followed, is_nested_forward, plain, refusal
 from .private import (
     TransformType,
     in_dual_level,
+    is_gradtracking,
     is_wrapped,
     peek,
     set_forward_enabled,
@@ -28,31 +30,28 @@ from .private import (
     transformations,
     unwrapped,
 )
+from .reaching import nodes_behind
+
+#: From tangents, or cotangents, at a point.
+Map = Callable[[Arrays, Point], Arrays]
 
 
 class AdinterfaceRule(torch.autograd.Function):
-    """The value of a rule, with its derivatives."""
+    """The value of a rule, with its derivatives. It is computed before, where torch follows what the rule captures.
+
+    values: the value, flat; None inside a transformation, where it is the last of the arrays, behind leaves and carried ones.
+    """
 
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(called: Called, count: int, *arrays: torch.Tensor) -> Arrays:
-        # Detached, so that the author's code may call NumPy on it; then only captured tensors can be recorded.
-        inputs = detached(arrays)
-        set_grad_enabled(True)
-        try:
-            outputs, aux = primal(called, inputs, count)
-        finally:
-            set_grad_enabled(False)
-        _refuse_captured(called.rule, outputs)
-        if len({*map(id, outputs)}) < len(outputs):  # torch gives the sum of their cotangents to one of two that are the same
-            outputs = tuple([x.clone() if any(x is y for y in outputs[:n]) else x for n, x in enumerate(outputs)])
-        return (*outputs, *aux)
+    def forward(rule: FlatRule, sizes: tuple[int, int], values: Arrays | None, *arrays: torch.Tensor) -> Arrays:
+        return tuple([x.clone() for x in arrays[sum(sizes) :]]) if values is None else values
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        called, count, *arrays = inputs
-        ctx.rule, ctx.count, ctx.inputs, ctx.passed = called.rule, count, len(arrays), False
+        ctx.rule, (ctx.count, carried), _, *arrays = inputs
+        ctx.inputs, ctx.given, ctx.passed = ctx.count + carried, len(arrays), False
         aux = [x for x in output if not is_inexact(x)]
         ctx.outputs = len(output) - len(aux)
         ctx.keeps_all = (
@@ -60,8 +59,8 @@ class AdinterfaceRule(torch.autograd.Function):
         )
         if aux:
             ctx.mark_non_differentiable(*aux)
-        ctx.save_for_backward(*arrays, *output)
-        ctx.save_for_forward(*arrays, *output)
+        ctx.save_for_backward(*arrays[: ctx.inputs], *output)
+        ctx.save_for_forward(*arrays[: ctx.inputs], *output)
 
     @staticmethod
     def backward(ctx: Any, *cotangents: torch.Tensor) -> Any:
@@ -71,12 +70,12 @@ class AdinterfaceRule(torch.autograd.Function):
             if ctx.passed and any(map(_changed, gradients, cotangents)):
                 raise _not_innermost(rule)
             ctx.passed = torch.is_grad_enabled() and any(c.requires_grad for c in cotangents)
-        return None, None, *gradients, *[None] * len(point.carried)
+        return None, None, None, *gradients, *[None] * (ctx.given - ctx.count)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         rule, point = ctx.rule, _point(ctx)
-        moved = tangents[2:]
+        moved = tangents[3 : 3 + ctx.inputs]
         _refuse(rule, [tangent is not None for tangent in moved[ctx.count :]])
         moved = tuple([torch.zeros_like(x) if t is None else t for t, x in zip(moved, point.leaves)])
         with set_forward_enabled(True):  # torch turns it off here, and with it the tangents of captured tensors
@@ -115,18 +114,82 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
             return as_written
         if levels.count(TransformType.Grad) + any(plain(x).requires_grad for x in leaves) > 1:
             raise _not_innermost(rule)
-    if not inside and not in_dual_level():
+    followed = inside or in_dual_level()
+    if not followed:
         recorded = torch.is_grad_enabled()
         if recorded and carried:
             _refuse(rule, [x.requires_grad for x in carried])
         if not (recorded and any(x.requires_grad for x in leaves)):
-            value = rule.value(leaves, carried)
-            _refuse_captured(rule, value[0])
-            return value
-        result = _apply(Called(rule, False), len(leaves), *leaves, *carried)
+            return _value(rule, leaves, carried)
+    # Constants, so that the author's code may call NumPy on them; what follows them then was captured.
+    outputs, aux = _value(rule, _constants(leaves), _constants(carried))
+    sizes = len(leaves), len(carried)
+    if inside:
+        given = (*leaves, *carried, *outputs, *aux)
+        result = AdinterfaceRule.apply(rule, sizes, None, *given)  # type: ignore[no-untyped-call]
     else:
-        result = AdinterfaceRule.apply(Called(rule, True), len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
+        if len({*map(id, outputs)}) < len(outputs):  # torch gives the sum of their cotangents to one of two that are the same
+            outputs = tuple([x.clone() if any(x is y for y in outputs[:n]) else x for n, x in enumerate(outputs)])
+        result = _apply(rule, sizes, (*outputs, *aux), *leaves, *carried)
     return tuple(filter(is_inexact, result)), tuple(filterfalse(is_inexact, result))
+
+
+def _value(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+    """The value of a rule at constants; an error if torch follows it all the same."""
+    with _naming_captured(rule):
+        value = rule.value(leaves, carried)
+    _refuse_captured(rule, value[0])
+    return value
+
+
+def _constants(tensors: Arrays) -> Arrays:
+    """The numbers of tensors, outside of all derivatives. Those of a batch stay in it."""
+    return tuple(map(_constant, tensors)) if peek() is not None else detached(tensors)
+
+
+def _constant(x: torch.Tensor) -> torch.Tensor:
+    x = x.detach()
+    while is_gradtracking(x):
+        x = unwrapped(x)
+    return x
+
+
+def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arrays:
+    """The result of a rule's derivative; an error if it depends on a differentiated tensor outside of the point."""
+    inside = peek() is not None
+    recorded = inside or torch.is_grad_enabled()
+    if recorded:
+        with _naming_captured(rule):
+            result = derivative(moved, point)
+        if inside:
+            doubtful = any(map(is_followed, result))
+        else:  # whether the graph has another end, perhaps that of a derivative inside this one
+            nodes = nodes_behind(result, (*moved, *point.leaves, *point.carried, *point.outputs))
+            doubtful = any(all(behind[0] is None for behind in node.next_functions) for node in nodes)
+        if not doubtful:
+            return result
+    # At constants: what is followed then was captured.
+    moved, point = detached(moved), Point(*map(detached, point))
+    if not recorded:
+        set_grad_enabled(True)
+    try:
+        apart = derivative(moved, point)
+    finally:
+        if not recorded:
+            set_grad_enabled(False)
+    _refuse_captured(rule, apart)
+    return result if recorded else apart
+
+
+@contextmanager
+def _naming_captured(rule: FlatRule) -> Iterator[None]:
+    """The error for a captured tensor, where functorch asserts that no tensor belongs to a level that has ended."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "INTERNAL ASSERT FAILED" in str(error) and "functorch" in str(error):
+            raise rule.captured() from error
+        raise
 
 
 def _changed(gradient: Any, cotangent: torch.Tensor) -> bool:
@@ -145,9 +208,9 @@ def _not_innermost(rule: FlatRule) -> BackendError:
 
 
 def _refuse_captured(rule: FlatRule, outputs: Arrays) -> None:
-    for x in outputs:
-        if x.requires_grad:
-            raise rule.captured()
+    followed = is_followed if peek() is not None or in_dual_level() else attrgetter("requires_grad")
+    if any(map(followed, outputs)):
+        raise rule.captured()
 
 
 def _refuse(rule: FlatRule, differentiated: list[bool]) -> None:
@@ -217,7 +280,8 @@ class AdinterfaceOutside(torch.autograd.Function):
 
 def outside(function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
     """The function's results for the numbers of these tensors."""
-    if peek() is None:
-        return function(*detached(arrays))
-    result: Arrays = AdinterfaceOutside.apply(below(function), *arrays)  # type: ignore[no-untyped-call]
+    arrays = _constants(arrays)
+    if not any(map(is_wrapped, arrays)):
+        return function(*arrays)
+    result: Arrays = AdinterfaceOutside.apply(function, *arrays)  # type: ignore[no-untyped-call]
     return result

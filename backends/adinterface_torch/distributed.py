@@ -8,21 +8,21 @@ torch's training loops. Its `.grad` values are the result, and earlier `.grad` v
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.nn.parallel import DistributedDataParallel
-from torch.overrides import TorchFunctionMode
 
 from adinterface.core.contract.backend import Arrays, FlatFunction
 from adinterface.core.contract.errors import BackendError, ConversionError
 
-from .ambient import here
 from .backward import backward
 from .private import in_use, is_member, running_wrapper, sharded_groups
-from .unrecorded import nodes_behind
+from .reaching import nodes_behind
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 #: The modules of DTensor and `fully_shard`. Both are slow to import, and a program that uses them has imported them.
@@ -155,35 +155,20 @@ class Watch:
         self.wrappers: list[DistributedDataParallel] = []
         #: The groups of `fully_shard` to which parameters belong.
         self.groups = _groups_of(owned)
-        self._mode: _Calls | None = None
 
     def __enter__(self) -> Watch:
-        self._outer: Watch | None = here.watch
-        here.watch = self
-        sharded = {id(parameter.sharded_param) for group in self.groups for parameter in group.fsdp_params}
-        if not self._owned <= sharded:  # no wrapper is around parameters that are sharded
-            self._mode = _Calls(self)
-            self._mode.__enter__()  # type: ignore[no-untyped-call]
+        self._thread = threading.get_ident()
+        self._hook = register_module_forward_pre_hook(self._look)
         return self
 
     def __exit__(self, *raised: object) -> None:
-        here.watch = self._outer
-        self._stop(*raised)
+        self._hook.remove()
 
-    def _stop(self, *raised: object) -> None:
-        mode, self._mode = self._mode, None
-        if mode is not None:
-            mode.__exit__(*(raised or (None, None, None)))  # type: ignore[no-untyped-call]
-
-    def given(self, module: torch.nn.Module) -> None:
-        """f is about to be called with this module: if it wraps all that is differentiated, there is nothing else to find."""
-        if isinstance(module, DistributedDataParallel):
-            self.called(module)
-            if self._owned <= {id(parameter) for parameter in module.module.parameters()}:
-                self._stop()
-
-    def called(self, wrapper: DistributedDataParallel) -> None:
-        """f calls a wrapper."""
+    def _look(self, module: torch.nn.Module, args: object) -> None:
+        """f calls a module: torch remembers the wrapper that runs, for the modules inside."""
+        wrapper = running_wrapper()
+        if wrapper is None or wrapper in self.wrappers or self._thread != threading.get_ident():
+            return
         if wrapper.require_backward_grad_sync and not self._owned.isdisjoint(map(id, wrapper.module.parameters())):
             self.wrappers.append(wrapper)
 
@@ -210,22 +195,6 @@ class Watch:
                 "none to return. Let it exchange them in every call, and add gradients up with Duplicated(model, "
                 "accumulate=True)."
             )
-
-
-class _Calls(TorchFunctionMode):
-    """Tells a watch of the wrappers that are called, which torch itself remembers while they run."""
-
-    def __init__(self, watch: Watch):
-        super().__init__()
-        self._watch = watch
-        self._seen = {id(None)}
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        active = running_wrapper()
-        if id(active) not in self._seen and active is not None:
-            self._seen.add(id(active))
-            self._watch.called(active)
-        return func(*args, **kwargs) if kwargs else func(*args)
 
 
 @contextmanager

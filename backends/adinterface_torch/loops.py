@@ -17,11 +17,11 @@ from torch.overrides import TorchFunctionMode
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.loops import Arrays, Loops
 
-from .captured import tensors_in
 from .dtypes import is_inexact
 from .nested_forward import is_forward, writes
-from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, unwrapped
-from .unrecorded import custom_nodes, nodes_behind, watched
+from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, tree_leaves, unwrapped
+from .reaching import nodes_behind
+from .unrecorded import custom_nodes, watched
 
 
 class TorchLoops(Loops):
@@ -65,6 +65,15 @@ _unbind_copy: Any = torch.unbind_copy
 _WITH_STATISTICS = ("batch_norm", "instance_norm")
 #: The attribute of a copy that holds the tensor that it replaces, in an evaluation inside one that is repeated.
 _OWN = "_adinterface_own"
+
+
+def tensors_in(values: Iterable[Any]) -> Iterator[torch.Tensor]:
+    """The tensors of a call; most are arguments themselves, which is far faster to check than to flatten trees."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (tuple, list, dict)):
+            yield from tensors_in(tree_leaves(value))
 
 
 class _Finding(TorchFunctionMode):

@@ -51,8 +51,6 @@ class ModuleNode(NodeType):
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children
         if all(map(operator.is_, values, parameters)):
-            if here.watch is not None:
-                here.watch.given(module)
             return module
         copied = around(module, parameters, values)
         if not {*map(id, here.inputs)}.isdisjoint(map(id, values)):  # the module at its own numbers

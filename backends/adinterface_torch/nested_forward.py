@@ -38,17 +38,24 @@ from .private import (
 )
 
 
-def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
-    """The function for one more level of forward mode, which refuses such rules if it is not the first level.
+def followed(function: Callable[..., Any], leaves: Iterable[torch.Tensor], recorded: bool) -> Callable[..., Any]:
+    """The function for one more level of forward mode, with what torch gets wrong there mended or refused.
+
+    Constants and dtypes are as in reverse mode. Forward mode in torch ignores `torch.no_grad`. For a 0-d float32 tensor and a
+    Python float it makes the tangent float64. Functions that write then fail ("Index put requires the source and destination
+    dtypes match"). A function that writes into its own second argument, such as `y *= y`, has a wrong tangent.
 
     recorded: whether its computation stays in a graph, through which torch will differentiate.
     """
-    if not (recorded or is_forward() or _batches() > 1):
-        return function
+    narrow, nested = any(leaf.dtype in _WIDE for leaf in leaves), recorded or is_forward() or _batches() > 1
 
-    def watched(*leaves: Any) -> Any:
-        with _Watch(recorded):
-            return function(*leaves)
+    def watched(*arrays: Any) -> Any:
+        with _Forward(narrow, nested, recorded) as mode:
+            outputs, aux = function(*arrays)
+        for message in mode.unknown:
+            if any(tangent is not None and bool(plain(tangent).isnan().any()) for _, tangent in map(dual, outputs)):
+                raise BackendError(message)
+        return outputs, aux
 
     return watched
 
@@ -83,36 +90,11 @@ _INEXACT = _SOLVING | {"householder_product", "linalg_householder_product", "lay
 _BY_STATISTICS = {"batch_norm": ("training", False), "instance_norm": ("use_input_stats", True)}
 
 
-def _is_inexact(func: Any, args: Any, kwargs: Any) -> bool:
-    name = func.__name__
+def _is_inexact(name: str, args: Any, kwargs: Any) -> bool:
     if name in _BY_STATISTICS:
         keyword, default = _BY_STATISTICS[name]
         return bool(args[5] if len(args) > 5 else kwargs.get(keyword, default))
     return name in _INEXACT
-
-
-class _Watch(TorchFunctionMode):
-    def __init__(self, recorded: bool):
-        super().__init__()
-        self.recorded = recorded
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        if _is_inexact(func, args, kwargs) and any(_moves(x, self.recorded) for x in (*args, *kwargs.values())):
-            raise BackendError(
-                f"f calls {func.__name__} of torch inside a derivative of a forward derivative, for which torch takes what it "
-                f"computes on the way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be "
-                f"wrong. Take the inner derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
-            )
-        if func.__name__ in _SOLVING_IN_BATCHES and _batches() > 1 and _moves_in_batches((*args, *kwargs.values())):
-            raise BackendError(
-                f"f calls {func.__name__} of torch for a batch of tangents inside another batch, where the result of torch is "
-                f"wrong. Take the derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse'), or one entry after "
-                f"another, with AutoTorch(mode='forward', chunk_size=1)."
-            )
-        if custom_function_call == func and not hasattr(args[0], "refusal") and any(map(_moves, args[1:])):
-            raise BackendError(refusal(f"{args[0].__qualname__}, a torch.autograd.Function,"))
-        return func(*args, **kwargs)
 
 
 def refusal(applied: str) -> str:
@@ -136,29 +118,9 @@ def is_followed(tensor: torch.Tensor) -> bool:
     return bool(levels.moved) or levels.recorded
 
 
-def as_in_reverse(function: Callable[..., Any], leaves: Iterable[torch.Tensor]) -> Callable[..., Any]:
-    """The function as forward mode may take it: what is constant, and each dtype, is as in reverse mode.
-
-    Forward mode in torch ignores `torch.no_grad`. For a 0-d float32 tensor and a Python float it makes the tangent float64.
-    Functions that write then fail ("Index put requires the source and destination dtypes match"). A function that writes into
-    its own second argument, such as `y *= y`, has a wrong tangent.
-    """
-    narrow = any(leaf.dtype in _WIDE for leaf in leaves)
-
-    def followed(*arrays: Any) -> Any:
-        with _AsInReverse(narrow) as mode:
-            outputs, aux = function(*arrays)
-        for message in mode.unknown:
-            if any(tangent is not None and bool(plain(tangent).isnan().any()) for _, tangent in map(dual, outputs)):
-                raise BackendError(message)
-        return outputs, aux
-
-    return followed
-
-
 def expects_unknown(message: str) -> bool:
     """Whether a tangent that torch does not know may be NaN here: with this message, a derivative that is NaN is an error."""
-    modes = [mode for mode in function_modes() if isinstance(mode, _AsInReverse)]
+    modes = [mode for mode in function_modes() if isinstance(mode, _Forward)]
     for mode in modes:
         mode.unknown.append(message)
     return bool(modes)
@@ -174,10 +136,10 @@ def plain(x: Any) -> Any:
 _WIDE = dict.fromkeys((torch.float32, torch.float16, torch.bfloat16), torch.float64) | {torch.complex64: torch.complex128}
 
 
-class _AsInReverse(TorchFunctionMode):
-    def __init__(self, narrow: bool):
+class _Forward(TorchFunctionMode):
+    def __init__(self, narrow: bool, nested: bool, recorded: bool):
         super().__init__()
-        self.narrow = narrow
+        self.narrow, self.nested, self.recorded = narrow, nested, recorded
         #: What is said if a derivative is NaN.
         self.unknown: list[str] = []
 
@@ -190,16 +152,35 @@ class _AsInReverse(TorchFunctionMode):
             self._follow(*args)
             with torch._C.DisableTorchFunction():  # the call around this one has switches of its own
                 return func(*args)
-        name = func.__name__
+        name, kwargs = func.__name__, kwargs or {}
         if name[-1] == "_" and writes(name):
             args = (args[0], *[_apart(x, args[0]) for x in args[1:]])
-            kwargs = kwargs and {key: _apart(x, args[0]) for key, x in kwargs.items()}
+            kwargs = {key: _apart(x, args[0]) for key, x in kwargs.items()}
         elif name == "linalg_lu_solve":
-            refuse_misread(args[0], kwargs["B"] if kwargs and "B" in kwargs else args[2])
-        x = func(*args, **(kwargs or {}))
+            refuse_misread(args[0], kwargs["B"] if "B" in kwargs else args[2])
+        if self.nested:
+            self._refuse_nested(func, name, args, kwargs)
+        x = func(*args, **kwargs)
         if self.narrow and isinstance(x, torch.Tensor) and x.ndim == 0 and x.dtype in _WIDE and _is_mixed(x):
             return x.to(_WIDE[x.dtype]).to(x.dtype)  # which converts the tangents twice, too
         return x
+
+    def _refuse_nested(self, func: Any, name: str, args: Any, kwargs: Any) -> None:
+        given = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
+        if _is_inexact(name, args, kwargs) and any(_moves(x, self.recorded) for x in given):
+            raise BackendError(
+                f"f calls {name} of torch inside a derivative of a forward derivative, for which torch takes what it "
+                f"computes on the way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be "
+                f"wrong. Take the inner derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
+            )
+        if name in _SOLVING_IN_BATCHES and _batches() > 1 and any(_levels(x).moved for x in given):
+            raise BackendError(
+                f"f calls {name} of torch for a batch of tangents inside another batch, where the result of torch is "
+                f"wrong. Take the derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse'), or one entry after "
+                f"another, with AutoTorch(mode='forward', chunk_size=1)."
+            )
+        if custom_function_call == func and not hasattr(args[0], "refusal") and any(map(_moves, given)):
+            raise BackendError(refusal(f"{args[0].__qualname__}, a torch.autograd.Function,"))
 
     def _follow(self, enabled: bool) -> None:
         # While torch itself has switched tangents off, as in a rule, they stay off. A backward pass keeps them: inside
@@ -255,21 +236,15 @@ def _is_mixed(x: torch.Tensor) -> bool:
     return peek() is not None and _levels(x).mixed
 
 
-def _moves(argument: Any, recorded: bool = False) -> bool:
+def _moves(x: torch.Tensor, recorded: bool = False) -> bool:
     """Whether a value has a tangent at the innermost level, and that has one at another level of forward mode.
 
     With `recorded`, it may also be in a graph instead.
     """
-    if not isinstance(argument, torch.Tensor) or dual(argument)[1] is None:
+    if dual(x)[1] is None:
         return False
-    levels = _levels(argument)
+    levels = _levels(x)
     return len(levels.moved) > 1 or (recorded and levels.recorded)
-
-
-def _moves_in_batches(arguments: Iterable[Any]) -> bool:
-    """Whether the arguments have tangents and, all together, the axes of two batches."""
-    levels = [_levels(x) for x in arguments if isinstance(x, torch.Tensor)]
-    return any(x.moved for x in levels) and len(set().union(*[x.batches for x in levels])) > 1
 
 
 class _Levels:
@@ -278,8 +253,6 @@ class _Levels:
     def __init__(self) -> None:
         #: The levels at which it has a tangent; that of `forward_ad` is 0.
         self.moved: set[int] = set()
-        #: The levels of `vmap` at which it, or a tangent, is a batch.
-        self.batches: set[int] = set()
         #: It is recorded in a graph at some level.
         self.recorded = False
         #: A tangent has another dtype than its value.
@@ -296,8 +269,6 @@ class _Levels:
             self.mixed = self.mixed or tangent.dtype is not tensor.dtype
         if present is None:
             return
-        if present.key() == TransformType.Vmap and level_of(tensor) == present.level():
-            self.batches.add(present.level())
         with retrieve_current_functorch_interpreter().lower():
             for part in (primal,) if tangent is None else (primal, tangent):
                 self.add(unwrapped(part) if level_of(part) == present.level() else part)

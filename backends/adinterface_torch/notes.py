@@ -89,12 +89,6 @@ NOTES = [
     ),
     Note(
         RuntimeError,
-        "don't yet support saved tensor hooks|A different number of tensors was saved during",
-        "torch.utils.checkpoint fails where reverse meets forward or a batched call. Use adinterface.rules.checkpoint, which "
-        "works in all modes; or AutoTorch() for both derivatives.",
-    ),
-    Note(
-        RuntimeError,
         "it must override the setup_context",
         "f contains an old-style autograd.Function, as DTensor's collectives are, which torch's forward mode and vmap "
         "cannot go through. Use AutoTorch(), without mode='forward' and outside of batched.",

@@ -19,7 +19,7 @@ from adinterface.core.contract.errors import ConversionError
 
 from .ambient import here
 from .private import is_wrapped
-from .unrecorded import nodes_behind
+from .reaching import nodes_behind
 
 
 class _Mark:

@@ -6,23 +6,21 @@ around aliases of them, so that the derivative of the call does not pass through
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
 from adinterface.core.contract.backend import Arrays, FlatFunction
 from adinterface.core.contract.repetition import known_to
-from adinterface.core.contract.static_values import state_of
 
 from .ambient import here
 from .pickling import RUNNING, Guard
-from .unrecorded import node_of, nodes_behind
+from .reaching import depends, reached
+
+#: How many objects are looked into. Beyond, a Constant is taken for one that reaches the parameters.
+_MOST = 20_000
 
 
 class Recording(Guard):
@@ -71,7 +69,7 @@ def in_graph(given: Iterable[Any]) -> bool:
 def reaches_others(results: Iterable[torch.Tensor], inputs: Arrays) -> bool:
     """Whether results depend on the inputs of f of a call around this one, perhaps in the thread that started this one."""
     others = _inputs_of_all()
-    return bool(others) and _depends(results, others, inputs)
+    return bool(others) and depends(results, others, inputs)
 
 
 def _is_input(x: torch.Tensor) -> bool:
@@ -94,12 +92,12 @@ def in_place(function: FlatFunction, leaves: Arrays, keep: bool = False) -> froz
     others: list[Any] = []
     if keep:  # the results of an earlier call, which f captures, are in a graph of the parameters, too
         others += [leaf for n, leaf in enumerate(leaves) if n not in owned and leaf.requires_grad]
-        others += [x for x in _reached(known_to(function)) or () if x.grad_fn is not None]
+        others += [x for x in reached(known_to(function), most=_MOST) or () if x.grad_fn is not None]
     given = function.given
     if not (others or given):
         return owned
-    reached = _reached([*others, *given])
-    return frozenset() if reached is None or _depends(reached, [leaves[n] for n in owned]) else owned
+    found = reached([*others, *given], most=_MOST)
+    return frozenset() if found is None or depends(found, [leaves[n] for n in owned]) else owned
 
 
 def share_buffers(module: nn.Module, copied: nn.Module) -> None:
@@ -110,19 +108,6 @@ def share_buffers(module: nn.Module, copied: nn.Module) -> None:
             continue
         for name, buffer in inner._buffers.items():
             setattr(other, name, buffer)
-
-
-def _depends(tensors: Iterable[torch.Tensor], leaves: Sequence[torch.Tensor], ends: Arrays = ()) -> bool:
-    """Whether a backward pass from the tensors, up to these ends, arrives at one of the leaves."""
-    tensors = [x for x in tensors if x.requires_grad]
-    own = {*map(id, ends)}
-    if not {*map(id, leaves)}.difference(own).isdisjoint(map(id, tensors)):
-        return True
-    tensors = [x for x in tensors if x.grad_fn is not None]
-    if not tensors:
-        return False
-    nodes = {node_of(x) for x in leaves if id(x) not in own}
-    return any(node in nodes for node in nodes_behind(tensors, ends))
 
 
 def _registered(module: nn.Module) -> Iterator[Any]:
@@ -137,61 +122,3 @@ def _registered(module: nn.Module) -> Iterator[Any]:
         yield from inner._parameters.values()
         yield from inner._buffers.values()
         stack += inner._modules.values()
-
-
-# What code reaches. -----------------------------------------------------------------------------------------------------
-
-#: Classes of values through which no tensor is reached.
-_PLAIN = frozenset(
-    {int, float, bool, complex, str, bytes, type(None), type, ModuleType, BuiltinFunctionType, np.ndarray}
-    | {torch.dtype, torch.device, torch.Size}
-)
-_EMPTY = CellType()
-_SEQUENCES = (list, tuple, set, frozenset, deque)
-#: The attributes of every module, hooks included, but for what is registered in it.
-_OF_MODULES = {name for name, value in vars(nn.Module()).items() if type(value) in (dict, OrderedDict, set)}
-_REGISTERS = ("_parameters", "_buffers", "_modules")
-#: How many objects, other than modules and tensors, are looked into.
-_MOST = 1000
-
-
-def _reached(values: Iterable[Any]) -> list[torch.Tensor] | None:
-    """The tensors that code reaches from these values; None if there is too much to look through."""
-    result: list[torch.Tensor] = []
-    seen: dict[int, Any] = {}
-    stack, count = list(values), 0
-    while stack:
-        value = stack.pop()
-        if type(value) in _PLAIN or id(value) in seen:
-            continue
-        seen[id(value)] = value
-        if isinstance(value, torch.Tensor):
-            result.append(value)
-            continue
-        parts = _parts(value)
-        if not _PLAIN.issuperset(map(type, parts)):
-            stack += parts
-        count += not isinstance(value, nn.Module)
-        if count > _MOST:
-            return None
-    return result
-
-
-def _parts(value: Any) -> list[Any]:
-    if isinstance(value, torch.jit.ScriptModule):
-        return [*value.parameters()]
-    if isinstance(value, nn.Module):
-        state = vars(value)
-        parts = [part for name in _REGISTERS for part in state[name].values()]
-        return parts + [state[name] for name in state.keys() - _OF_MODULES]
-    if isinstance(value, dict):
-        return [*value.values()]
-    if isinstance(value, _SEQUENCES):
-        return [*value]
-    if isinstance(value, MethodType):
-        return [value.__self__, value.__func__]
-    if isinstance(value, partial):
-        return [value.func, *value.args, *value.keywords.values()]
-    if isinstance(value, FunctionType):
-        return [*(value.__defaults__ or ()), *[cell.cell_contents for cell in value.__closure__ or () if cell != _EMPTY]]
-    return [*state_of(value).values()]

@@ -15,7 +15,6 @@ from typing import Any
 
 import torch
 from torch.autograd.function import BackwardCFunction
-from torch.autograd.graph import get_gradient_edge
 from torch.utils.checkpoint import CheckpointFunction
 
 from adinterface.core.contract.backend import Arrays
@@ -23,33 +22,7 @@ from adinterface.core.contract.errors import BackendError, NotRecordedError
 
 from .nested_forward import is_followed, plain
 from .private import is_zero, peek, will_be_visited
-
-
-def nodes_behind(tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] = ()) -> Iterator[Any]:
-    """The nodes of torch's graph that a backward pass from tensors visits, up to these ends."""
-    seen = {_edge(x) for x in ends if x.requires_grad}
-    return (node for node, _ in _edges([_edge(x) for x in tensors if x.requires_grad], seen))
-
-
-def _edges(stack: Iterable[Any], seen: Iterable[Any] = ()) -> Iterator[Any]:
-    """These edges of the graph, and all behind them, up to those that were seen."""
-    stack, seen = list(stack), {(None, 0), *seen}
-    while stack:
-        edge = stack.pop()
-        if edge not in seen:
-            seen.add(edge)
-            yield edge
-            stack.extend(edge[0].next_functions)
-
-
-def node_of(x: torch.Tensor) -> Any:
-    """The node of the graph that a tensor, which requires grad, comes from or is."""
-    return get_gradient_edge(x).node
-
-
-def _edge(x: torch.Tensor) -> tuple[Any, int]:
-    edge = get_gradient_edge(x)
-    return edge.node, edge.output_nr
+from .reaching import edge_of, edges_behind, nodes_behind
 
 
 def refuse_checkpoints(outputs: Sequence[torch.Tensor], leaves: Iterable[torch.Tensor]) -> None:
@@ -111,8 +84,8 @@ def watched(
     with _watching(nodes) as missing:
         result: list[Any] = [*torch.autograd.grad(outputs, leaves, live, create_graph=True, allow_unused=True)]
     for n, leaf in enumerate(leaves if missing else ()):
-        end = _edge(leaf)
-        parts = [(node, live) for node, live in missing if any(edge == end for edge in _edges(node.next_functions))]
+        end = edge_of(leaf)
+        parts = [(node, live) for node, live in missing if any(edge == end for edge in edges_behind(node.next_functions))]
         if result[n] is not None and parts:
             incoming = [x.view_as(x) for _, live in parts for x in live]
             found = [node for node, _ in parts]

@@ -209,7 +209,7 @@ def test_a_constant_that_shares_nothing_leaves_the_module_in_place():
         gradient(lambda m, c: (seen.append(m), m(X).sum())[1], AutoTorch(), module, Constant(constant))
     assert all(m is module for m in seen)
     many = Holds(teacher)
-    many.rest = [[[]] for _ in range(2_000)]  # too much to look through
+    many.rest = [[[]] for _ in range(20_000)]  # too much to look through
     found = gradient(lambda m, c: (seen.append(m), product(m, c))[1], AutoTorch(), module, Constant(many))
     assert seen[-1] is not module
     assert_numbers(found[0].weight, 5.5 * X)

@@ -217,7 +217,7 @@ class TorchBackend(Backend):
         with forward_level, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
             leaves = _copies(leaves)
             tangents = moving([tangent.clone() for tangent in tangents], leaves)
-            taken = followed(function, leaves, bool(RUNNING) or self._keeps(given))
+            taken = followed(function, bool(RUNNING) or self._keeps(given))
             try:
                 with Guard():
                     pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)

@@ -9,7 +9,7 @@ from array_api_compat.torch.linalg import *  # noqa: F403  (a namespace is what 
 
 from adinterface.core.contract.errors import BackendError
 
-from .nested_forward import expects_unknown, plain
+from .nested_forward import plain
 from .private import is_zero
 
 
@@ -19,44 +19,39 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> Any:
     rows, columns = x.shape[-2:]
     if not full_matrices or rows == columns:
         return result
-    count, followed = min(rows, columns), expects_unknown(_REFUSAL)
+    count = min(rows, columns)
     u, s, vh = result
     if rows > columns:
-        u = torch.cat([u[..., :count], _NullVectors.apply(u[..., count:], followed)], -1)  # type: ignore[no-untyped-call]
+        u = torch.cat([u[..., :count], _NullVectors.apply(u[..., count:])], -1)  # type: ignore[no-untyped-call]
     else:
-        vh = torch.cat([vh[..., :count, :], _NullVectors.apply(vh[..., count:, :], followed)], -2)  # type: ignore[no-untyped-call]
+        vh = torch.cat([vh[..., :count, :], _NullVectors.apply(vh[..., count:, :])], -2)  # type: ignore[no-untyped-call]
     return type(result)((u, s, vh))
 
 
 class _NullVectors(torch.autograd.Function):
-    """The vectors of the null space: an error where their derivative counts.
-
-    followed: in forward mode their tangent is NaN, which is refused in the results of f.
-    """
+    """The vectors of the null space: an error where their derivative counts; in forward mode, always."""
 
     generate_vmap_rule = True
     refusal = True  # in nested forward mode, too
 
     @staticmethod
-    def forward(x: torch.Tensor, followed: bool) -> torch.Tensor:
+    def forward(x: torch.Tensor) -> torch.Tensor:
         return x.view_as(x)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        _, ctx.followed = inputs
+        pass
 
     @staticmethod
-    def backward(ctx: Any, cotangent: torch.Tensor) -> tuple[torch.Tensor, None]:
+    def backward(ctx: Any, cotangent: torch.Tensor) -> torch.Tensor:
         numbers = plain(cotangent)
         if not is_zero(numbers) and bool(numbers.detach().any()):  # zeros come from what selects the other vectors
             raise BackendError(_REFUSAL)
-        return cotangent, None
+        return cotangent
 
     @staticmethod
-    def jvp(ctx: Any, tangent: torch.Tensor, _: None) -> torch.Tensor:
-        if not ctx.followed:
-            raise BackendError(_REFUSAL)
-        return torch.full_like(tangent, torch.nan)
+    def jvp(ctx: Any, tangent: torch.Tensor) -> torch.Tensor:
+        raise BackendError(_REFUSAL)
 
 
 _REFUSAL = (

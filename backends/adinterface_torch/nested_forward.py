@@ -22,7 +22,6 @@ from adinterface.core.contract.errors import BackendError
 from .private import (
     TransformType,
     custom_function_call,
-    function_modes,
     in_backward,
     in_dual_level,
     is_forward_enabled,
@@ -38,24 +37,19 @@ from .private import (
 )
 
 
-def followed(function: Callable[..., Any], leaves: Iterable[torch.Tensor], recorded: bool) -> Callable[..., Any]:
+def followed(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
     """The function for one more level of forward mode, with what torch gets wrong there mended or refused.
 
-    Constants and dtypes are as in reverse mode. Forward mode in torch ignores `torch.no_grad`. For a 0-d float32 tensor and a
-    Python float it makes the tangent float64. Functions that write then fail ("Index put requires the source and destination
-    dtypes match"). A function that writes into its own second argument, such as `y *= y`, has a wrong tangent.
+    Constants are as in reverse mode: forward mode in torch ignores `torch.no_grad`. A function that writes into its own second
+    argument, such as `y *= y`, has a wrong tangent there.
 
     recorded: whether its computation stays in a graph, through which torch will differentiate.
     """
-    narrow, nested = any(leaf.dtype in _WIDE for leaf in leaves), recorded or is_forward() or _batches() > 1
+    nested = recorded or is_forward() or _batches() > 1
 
-    def watched(*arrays: Any) -> Any:
-        with _Forward(narrow, nested, recorded) as mode:
-            outputs, aux = function(*arrays)
-        for message in mode.unknown:
-            if any(tangent is not None and bool(plain(tangent).isnan().any()) for _, tangent in map(dual, outputs)):
-                raise BackendError(message)
-        return outputs, aux
+    def watched(*leaves: Any) -> Any:
+        with _Forward(nested, recorded):
+            return function(*leaves)
 
     return watched
 
@@ -109,21 +103,13 @@ def refusal(applied: str) -> str:
 def is_nested_forward(arguments: Iterable[Any]) -> bool:
     """Whether one of them changes along tangents of two levels of forward mode."""
     levels = transformations() or []
-    return sum([level.key() == TransformType.Jvp for level in levels]) > 1 and any(len(_levels(x).moved) > 1 for x in arguments)
+    return sum([level.key() == TransformType.Jvp for level in levels]) > 1 and any(len(_levels(x)[0]) > 1 for x in arguments)
 
 
 def is_followed(tensor: torch.Tensor) -> bool:
     """Whether a value has a tangent, or is recorded in a graph, at the present level or at one outside it."""
-    levels = _levels(tensor)
-    return bool(levels.moved) or levels.recorded
-
-
-def expects_unknown(message: str) -> bool:
-    """Whether a tangent that torch does not know may be NaN here: with this message, a derivative that is NaN is an error."""
-    modes = [mode for mode in function_modes() if isinstance(mode, _Forward)]
-    for mode in modes:
-        mode.unknown.append(message)
-    return bool(modes)
+    moved, recorded = _levels(tensor)
+    return bool(moved) or recorded
 
 
 def plain(x: Any) -> Any:
@@ -133,19 +119,14 @@ def plain(x: Any) -> Any:
     return x
 
 
-_WIDE = dict.fromkeys((torch.float32, torch.float16, torch.bfloat16), torch.float64) | {torch.complex64: torch.complex128}
-
-
 class _Forward(TorchFunctionMode):
-    def __init__(self, narrow: bool, nested: bool, recorded: bool):
-        super().__init__()
-        self.narrow, self.nested, self.recorded = narrow, nested, recorded
-        #: What is said if a derivative is NaN.
-        self.unknown: list[str] = []
+    """nested: whether there are levels or batches around it. constant: whether it has switched tangents off."""
 
-    def __enter__(self) -> Any:
-        self.constant = False
-        return super().__enter__()  # type: ignore[no-untyped-call]
+    constant = False
+
+    def __init__(self, nested: bool, recorded: bool):
+        super().__init__()
+        self.nested, self.recorded = nested, recorded
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is set_grad_enabled:
@@ -160,10 +141,7 @@ class _Forward(TorchFunctionMode):
             refuse_misread(args[0], kwargs["B"] if "B" in kwargs else args[2])
         if self.nested:
             self._refuse_nested(func, name, args, kwargs)
-        x = func(*args, **kwargs)
-        if self.narrow and isinstance(x, torch.Tensor) and x.ndim == 0 and x.dtype in _WIDE and _is_mixed(x):
-            return x.to(_WIDE[x.dtype]).to(x.dtype)  # which converts the tangents twice, too
-        return x
+        return func(*args, **kwargs)
 
     def _refuse_nested(self, func: Any, name: str, args: Any, kwargs: Any) -> None:
         given = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
@@ -173,7 +151,7 @@ class _Forward(TorchFunctionMode):
                 f"computes on the way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be "
                 f"wrong. Take the inner derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
             )
-        if name in _SOLVING_IN_BATCHES and _batches() > 1 and any(_levels(x).moved for x in given):
+        if name in _SOLVING_IN_BATCHES and _batches() > 1 and any(_levels(x)[0] for x in given):
             raise BackendError(
                 f"f calls {name} of torch for a batch of tangents inside another batch, where the result of torch is "
                 f"wrong. Take the derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse'), or one entry after "
@@ -232,10 +210,6 @@ def refuse_misread(factors: torch.Tensor, sides: torch.Tensor) -> None:
         )
 
 
-def _is_mixed(x: torch.Tensor) -> bool:
-    return peek() is not None and _levels(x).mixed
-
-
 def _moves(x: torch.Tensor, recorded: bool = False) -> bool:
     """Whether a value has a tangent at the innermost level, and that has one at another level of forward mode.
 
@@ -243,41 +217,29 @@ def _moves(x: torch.Tensor, recorded: bool = False) -> bool:
     """
     if dual(x)[1] is None:
         return False
-    levels = _levels(x)
-    return len(levels.moved) > 1 or (recorded and levels.recorded)
+    moved, in_graph = _levels(x)
+    return len(moved) > 1 or (recorded and in_graph)
 
 
-class _Levels:
-    """What is true of a value at the present level and at those outside it."""
+def _levels(tensor: torch.Tensor) -> tuple[set[int], bool]:
+    """The levels at which a value has a tangent, from the present one outwards; and whether it is recorded at one of them.
 
-    def __init__(self) -> None:
-        #: The levels at which it has a tangent; that of `forward_ad` is 0.
-        self.moved: set[int] = set()
-        #: It is recorded in a graph at some level.
-        self.recorded = False
-        #: A tangent has another dtype than its value.
-        self.mixed = False
-
-    def add(self, tensor: torch.Tensor) -> None:
-        """Look at a value of the present level, and through it, and through its tangent, at the levels outside."""
-        present: Any = peek()
-        self.recorded = self.recorded or tensor.requires_grad
-        forward = in_dual_level() if present is None else present.key() == TransformType.Jvp
-        primal, tangent = dual(tensor) if forward else (tensor, None)
-        if tangent is not None:
-            self.moved.add(0 if present is None else present.level())
-            self.mixed = self.mixed or tangent.dtype is not tensor.dtype
-        if present is None:
-            return
-        with retrieve_current_functorch_interpreter().lower():
-            for part in (primal,) if tangent is None else (primal, tangent):
-                self.add(unwrapped(part) if level_of(part) == present.level() else part)
-
-
-def _levels(tensor: torch.Tensor) -> _Levels:
-    levels = _Levels()
-    levels.add(tensor)
-    return levels
+    The level of `forward_ad` is 0. It is looked for through the value, and through its tangent.
+    """
+    present: Any = peek()
+    forward = in_dual_level() if present is None else present.key() == TransformType.Jvp
+    primal, tangent = dual(tensor) if forward else (tensor, None)
+    parts = (primal,) if tangent is None else (primal, tangent)
+    moved, recorded = set[int](), tensor.requires_grad
+    if present is None:
+        return moved if tangent is None else {0}, recorded
+    if tangent is not None:
+        moved.add(present.level())
+    with retrieve_current_functorch_interpreter().lower():
+        for part in parts:
+            outer, in_graph = _levels(unwrapped(part) if level_of(part) == present.level() else part)
+            moved, recorded = moved | outer, recorded or in_graph
+    return moved, recorded
 
 
 def dual(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:

@@ -393,8 +393,8 @@ def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
         outputs, aux = function(*inputs)
         for node in custom_nodes(outputs, inputs, also=_SOLVING):
             (solving if type(node).__name__ == _SOLVING else nodes).append(node)
-        for node in solving:
-            refuse_misread(node._saved_LU, node._saved_result)
+        if solving:
+            refuse_misread()
         return outputs, aux
 
     with torch.enable_grad(), carrying, Guard():

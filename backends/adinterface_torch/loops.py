@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any
 
 import torch
@@ -41,7 +41,8 @@ class TorchLoops(Loops):
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
         if not torch.is_grad_enabled() or peek() is not None or in_dual_level() or torch.compiler.is_compiling():
             return function(*arrays)
-        surroundings = _Surroundings(arrays)
+        kinds = filter(torch.amp.is_autocast_available, {"cpu", *(array.device.type for array in arrays)})
+        casts = [(kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)) for kind in kinds]
         detached = [array.detach() for array in arrays]  # before: what is found is what the function closes over
         with torch.no_grad(), _Finding() as finding:
             results = function(*detached)
@@ -56,7 +57,7 @@ class TorchLoops(Loops):
         inputs = (*arrays, *[tensor.view_as(tensor) for tensor in captured])
         if not any(tensor.requires_grad for tensor in inputs):
             return results
-        again: Arrays = _Again.apply(function, surroundings, results, (captured, finding), *inputs)  # type: ignore[no-untyped-call]
+        again: Arrays = _Again.apply(function, casts, results, (captured, finding), *inputs)  # type: ignore[no-untyped-call]
         return again
 
 
@@ -162,8 +163,8 @@ class _Again(torch.autograd.Function):
     """A function that is evaluated once more when its derivative is asked for."""
 
     @staticmethod
-    def forward(ctx: Any, function: Any, surroundings: Any, results: Any, closed: Any, *inputs: torch.Tensor) -> Any:
-        ctx.function, ctx.surroundings, (ctx.captured, ctx.writes) = function, surroundings, closed
+    def forward(ctx: Any, function: Any, casts: Any, results: Any, closed: Any, *inputs: torch.Tensor) -> Any:
+        ctx.function, ctx.casts, (ctx.captured, ctx.writes) = function, casts, closed
         ctx.save_for_backward(*inputs)
         ctx.set_materialize_grads(False)
         ctx.mark_non_differentiable(*[r for r in results if not is_inexact(r)])
@@ -173,7 +174,12 @@ class _Again(torch.autograd.Function):
     def backward(ctx: Any, *cotangents: Any) -> Any:
         inputs = ctx.saved_tensors
         graph, wanted = torch.is_grad_enabled(), [tensor.requires_grad for tensor in inputs]
-        with ctx.surroundings.again(inputs), torch.enable_grad():
+        with ExitStack() as stack:
+            if not any(map(is_wrapped, inputs)):  # a batched backward pass has batches of cotangents only
+                stack.enter_context(temporarily_clear_interpreter_stack())
+            for cast in ctx.casts:
+                stack.enter_context(torch.autocast(*cast))
+            stack.enter_context(torch.enable_grad())
             # The way back ends at these; one of the inputs may have been made of another.
             ends = tuple([tensor.view_as(tensor) if live else tensor for tensor, live in zip(inputs, wanted)])
             count = len(inputs) - len(ctx.captured)
@@ -202,26 +208,3 @@ def _require_ends(results: Iterable[torch.Tensor], ends: Arrays) -> None:
             "over. Its gradient would be lost where that is computed again. Pass the tensor as an argument, in the carry or in "
             "xs; apply something else to it first (w * 1.0); or leave checkpoint out."
         )
-
-
-class _Surroundings:
-    """The state that an evaluation depends on, besides random numbers: the precision of `torch.autocast`."""
-
-    def __init__(self, arrays: Arrays):
-        kinds = {"cpu", *(array.device.type for array in arrays)}
-        self.casts = [
-            (kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind))
-            for kind in kinds
-            if torch.amp.is_autocast_available(kind)
-        ]
-
-    @contextmanager
-    def again(self, inputs: Arrays) -> Iterator[None]:
-        """The same once more; afterwards all is as it was."""
-        with ExitStack() as stack:
-            if not any(map(is_wrapped, inputs)):  # a batched backward pass has batches of cotangents only
-                stack.enter_context(temporarily_clear_interpreter_stack())
-            for kind, dtype, enabled in self.casts:
-                if enabled != torch.is_autocast_enabled(kind) or (enabled and dtype != torch.get_autocast_dtype(kind)):
-                    stack.enter_context(torch.autocast(kind, dtype, enabled))
-            yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any
 from weakref import ref
@@ -20,7 +20,7 @@ from adinterface.core.contract.nodes import NodeType
 from adinterface.core.contract.structures import Constant
 
 from .ambient import here
-from .copying import ROW, copy_of, entry, gradient_of
+from .copying import ROW, copy_of, gradient_of
 from .distributed import refuse_copies, refuse_unknown, reshard
 from .private import in_use, is_compiled, version_of
 from .recording import share_buffers
@@ -60,8 +60,7 @@ class ModuleNode(NodeType):
         return copied
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
-        if not isinstance(value, torch.jit.ScriptModule):
-            refuse_wrappers(value._orig_mod if is_compiled(value) else value)
+        refuse_wrappers(value._orig_mod if is_compiled(value) else value)
         for inner in value.modules():
             if ROW in vars(inner):
                 raise ConversionError(
@@ -179,13 +178,6 @@ def gradient(module: Any, parameters: Sequence[Any], gradients: Sequence[Any]) -
 
     A gradient that requires one stays in its graph. For a Hessian, trees like the argument replace the parameters.
     """
-    if isinstance(module, torch.jit.ScriptModule):
-        if not all(gradient is None or isinstance(gradient, torch.Tensor) for gradient in gradients):
-            raise ConversionError(
-                f"{type(module).__name__}: a ScriptModule holds tensors alone, and cannot hold the rows of a Hessian. Pass the "
-                f"module that it was made from, or take products with the Hessian, hvp."
-            )
-        return _scripted(module, [*map(entry, gradients, parameters)])
     if is_compiled(module):
         return _rewrapped(module, gradient_of(module._orig_mod, parameters, gradients), False)
     return gradient_of(module, parameters, gradients)
@@ -197,33 +189,10 @@ def around(module: Any, parameters: Sequence[Any], values: Sequence[Any], *, com
     compiled: a copy of what `torch.compile` made is compiled, too, when it is called; else it runs as it is. Raises
     ConversionError for a member of a group of processes, which a copy would not be.
     """
-    if isinstance(module, torch.jit.ScriptModule):
-        return _scripted(module, values)
     refuse_copies(module)
     if is_compiled(module):
         return _rewrapped(module, copy_of(module._orig_mod, parameters, values), compiled)
     return copy_of(module, parameters, values)
-
-
-def _scripted(module: nn.Module, values: Sequence[Any]) -> nn.Module:
-    """A copy of a ScriptModule, which keeps its parameters in C++: torch copies it, and the values are written into the copy.
-
-    It cannot be copied piece by piece, and `functional_call` does not reach it.
-    """
-    with torch.no_grad():
-        copied: nn.Module = copy.deepcopy(module)
-    placed = dict(zip(map(id, module.parameters()), values))
-    inside: Callable[[nn.Module], Iterable[Any]] = operator.methodcaller("named_modules", remove_duplicate=False)
-    for (_, inner), (_, other) in zip(inside(module), inside(copied), strict=True):
-        for name, parameter in inner._parameters.items():
-            if parameter is not None:
-                setattr(other, name, placed[id(parameter)])
-    if type(copied) is type(module):
-        return copied
-    # A traced module is a shell around a scripted one, and torch copies the latter alone.
-    shell: nn.Module = object.__new__(type(module))
-    vars(shell).update({name: copy.copy(value) for name, value in vars(module).items()}, _actual_script_module=copied)
-    return shell
 
 
 def _rewrapped(wrapper: Any, inner: nn.Module, compiled: bool) -> nn.Module:
@@ -241,20 +210,15 @@ def refuse_wrappers(module: nn.Module) -> None:
         refuse_unknown(inner)
         if isinstance(inner, torch.jit.ScriptModule):
             raise ConversionError(
-                f"{kind.__name__}: a ScriptModule inside another module cannot be rebuilt around gradients. Script the whole, "
-                f"or put the module it was made from in its place; torch.compile it inside f if you need the speed."
+                f"{kind.__name__}: a ScriptModule keeps its parameters in C++ and cannot be rebuilt around gradients. Pass the "
+                f"module it was made from, with its state (load_state_dict), or wrap it in Constant(...); torch.compile it "
+                f"inside f if you need the speed."
             )
         if (advice := other_packages.advice(inner)) is not None:
             raise ConversionError(f"{kind.__name__} cannot be rebuilt around gradients. {advice}")
         wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
         if isinstance(inner, nn.parallel.DistributedDataParallel):
             continue  # its hooks run, for the gradient alone (see distributed.py)
-        if wraps == "_orig_mod":
-            raise ConversionError(
-                f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}, and cannot be rebuilt around gradients. Pass "
-                f"the inner module, model._orig_mod, or compile the whole; module.compile() compiles in place, without a "
-                f"wrapper."
-            )
         if wraps is not None and kind.__module__.startswith("torch."):
             raise ConversionError(
                 f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}: its hooks do not run here, or it cannot be "

@@ -25,7 +25,6 @@ from .private import (
     in_backward,
     in_dual_level,
     is_forward_enabled,
-    is_gradtracking,
     is_wrapped,
     level_of,
     peek,
@@ -138,7 +137,7 @@ class _Forward(TorchFunctionMode):
             args = (args[0], *[_apart(x, args[0]) for x in args[1:]])
             kwargs = {key: _apart(x, args[0]) for key, x in kwargs.items()}
         elif name == "linalg_lu_solve":
-            refuse_misread(args[0], kwargs["B"] if "B" in kwargs else args[2])
+            refuse_misread()
         if self.nested:
             self._refuse_nested(func, name, args, kwargs)
         return func(*args, **kwargs)
@@ -186,27 +185,12 @@ def _whole(x: torch.Tensor) -> torch.Tensor:
     return x if x._base is None else x._base
 
 
-def _batches_of(x: Any) -> set[int]:
-    """The levels of `vmap` at which a value, whatever its tangents, is a batch."""
-    levels = set()
-    while is_wrapped(x):
-        if not is_gradtracking(x):
-            levels.add(level_of(x))
-        x = unwrapped(x)
-    return levels
-
-
-def refuse_misread(factors: torch.Tensor, sides: torch.Tensor) -> None:
-    """Refuse `linalg.lu_solve` where torch takes the factors of other entries.
-
-    It does so if a later batch axis of the factors is stretched, and not an earlier one: `(4, 1, n, n)` for `(4, 3, n, m)`.
-    """
-    batches = _batches_of(factors)
-    if batches and (factors.shape[:-2] != sides.shape[:-2] or _batches_of(sides) - batches):
+def refuse_misread() -> None:
+    """Refuse `linalg.lu_solve` in a batch: of factors `(4, 1, n, n)` for `(4, 3, n, m)` torch takes those of other entries."""
+    if _batches():
         raise BackendError(
-            "f calls linalg.lu_solve of torch in a batch, with several right-hand sides for the factors of each entry, where "
-            "the result of torch is wrong. Write torch.linalg.solve(A, B), or give the factors the batch axes of the "
-            "right-hand sides, with expand."
+            "f calls linalg.lu_solve of torch in a batch, where torch may take the factors of other entries. Write "
+            "torch.linalg.solve(A, B), or take one entry after another, with AutoTorch(chunk_size=1)."
         )
 
 

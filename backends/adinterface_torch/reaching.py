@@ -55,7 +55,10 @@ def depends(tensors: Iterable[torch.Tensor], leaves: Sequence[torch.Tensor], end
 # From object to object. -------------------------------------------------------------------------------------------------
 
 #: What is not looked through as other objects are. Of the last ones nothing is.
-_SPECIAL = FunctionType, torch.Tensor, ref, *ProxyTypes, type, ModuleType, CodeType, FrameType, TracebackType, torch.fx.Graph
+_SPECIAL = (
+    *(FunctionType, torch.Tensor, torch.jit.ScriptModule, ref, *ProxyTypes),
+    *(type, ModuleType, CodeType, FrameType, TracebackType, torch.fx.Graph),
+)
 
 
 def reached(
@@ -92,6 +95,8 @@ def _special(value: Any) -> Sequence[Any]:
         return value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__
     if issubclass(kind, ref):  # the object itself, not what it holds: schedulers refer to optimizers so
         return [target for target in [value()] if isinstance(target, (torch.nn.Module, torch.Tensor, MethodType))]
+    if issubclass(kind, torch.jit.ScriptModule):  # which keeps them in C++
+        return [*value.parameters()]
     if kind in ProxyTypes:
         with suppress(ReferenceError):  # it is dead
             return [value.__init__.__self__]

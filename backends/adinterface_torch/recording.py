@@ -103,11 +103,7 @@ def in_place(function: FlatFunction, leaves: Arrays, keep: bool = False) -> froz
 def share_buffers(module: nn.Module, copied: nn.Module) -> None:
     """The copy changes the module's own buffers, as f does in place."""
     for inner, other in zip(module.modules(), copied.modules()):
-        if not isinstance(inner, torch.jit.ScriptModule):
-            vars(other)["_buffers"] = inner._buffers
-            continue
-        for name, buffer in inner._buffers.items():
-            setattr(other, name, buffer)
+        vars(other)["_buffers"] = inner._buffers
 
 
 def _registered(module: nn.Module) -> Iterator[Any]:

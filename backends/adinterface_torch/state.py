@@ -61,9 +61,8 @@ def unchanged() -> Iterator[None]:
 @torch.no_grad()
 def _write(module: nn.Module, copied: nn.Module) -> None:
     for inner, other in zip(module.modules(), copied.modules()):
-        known = dict(inner._buffers.items())  # a ScriptModule has no dict there
         for name, changed in other._buffers.items():
-            buffer = known.get(name)
+            buffer = inner._buffers.get(name)
             if buffer is None or changed is None:
                 continue
             new = _plain(changed)

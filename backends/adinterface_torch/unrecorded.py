@@ -22,7 +22,7 @@ from adinterface.core.contract.errors import BackendError, NotRecordedError
 
 from .nested_forward import is_followed, plain
 from .private import is_zero, peek, will_be_visited
-from .reaching import edge_of, edges_behind, nodes_behind
+from .reaching import nodes_behind
 
 
 def refuse_checkpoints(outputs: Sequence[torch.Tensor], leaves: Iterable[torch.Tensor]) -> None:
@@ -78,19 +78,16 @@ def watched(
 ) -> tuple[torch.Tensor | None, ...]:
     """A backward pass that is recorded, through custom nodes.
 
-    The gradients to which a part contributes that is not recorded raise an error where a derivative of the part counts.
+    If a part is not recorded, the gradients raise an error where a derivative of the part counts.
     """
     live = [*map(_live, map(torch.ones_like, outputs) if seeds is None else seeds)]
     with _watching(nodes) as missing:
         result: list[Any] = [*torch.autograd.grad(outputs, leaves, live, create_graph=True, allow_unused=True)]
-    for n, leaf in enumerate(leaves if missing else ()):
-        end = edge_of(leaf)
-        parts = [(node, live) for node, live in missing if any(edge == end for edge in edges_behind(node.next_functions))]
-        if result[n] is not None and parts:
-            incoming = [x.view_as(x) for _, live in parts for x in live]
-            found = [node for node, _ in parts]
-            on_the_way = [*found, *[plain(x).grad_fn for x in incoming]]
-            result[n] = _NotRecorded.apply(found[0], on_the_way, result[n], *outputs, *incoming)  # type: ignore[no-untyped-call]
+    if missing:
+        incoming = [x.view_as(x) for _, live in missing for x in live]
+        on_the_way = [*[node for node, _ in missing], *[plain(x).grad_fn for x in incoming]]
+        refusing: Any = partial(_NotRecorded.apply, missing[0][0], on_the_way)
+        result = [None if x is None else refusing(x, *outputs, *incoming) for x in result]
     return tuple(result)
 
 

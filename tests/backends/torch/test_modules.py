@@ -30,13 +30,10 @@ from adinterface import (
     BackendError,
     Constant,
     ConversionError,
-    Duplicated,
-    Each,
     NotDifferentiableError,
     NotRecordedError,
     SecondOrder,
     array_namespace,
-    batched,
     diagonal_hessian,
     gradient,
     hessian,
@@ -49,7 +46,7 @@ from adinterface import (
     tree,
     value_and_gradient,
 )
-from adinterface.fit import Training, from_torch_optim, minimize, update
+from adinterface.fit import Training, from_torch_optim, update
 
 each_torch_backend = pytest.mark.parametrize("backend", [AutoTorch(), AutoFiniteDifferences()], ids=["torch", "finite"])
 
@@ -562,6 +559,10 @@ _WRAPS = (
 )
 WRAPPERS = {
     "DataParallel": (lambda: nn.DataParallel(nn.Linear(2, 2)), _WRAPS.format("DataParallel", "module")),
+    "a part of torch.compile": (
+        lambda: nn.Sequential(compiled(nn.Linear(2, 2))),
+        _WRAPS.format("OptimizedModule", "_orig_mod"),
+    ),
 }
 
 
@@ -574,80 +575,20 @@ def test_a_wrapper_that_cannot_be_rebuilt_is_an_error_that_names_the_inner_modul
         gradient(_loss, backend, place(make()))
 
 
-def test_a_scripted_part_is_an_error_that_says_what_to_script():
+@each_torch_backend
+@pytest.mark.parametrize("how", ["script", "trace", "loaded"])
+def test_a_scripted_module_is_an_error_that_says_what_to_pass(how, backend):
+    module = _as_script(nn.Linear(2, 2).double(), how)
     message = (
-        "RecursiveScriptModule: a ScriptModule inside another module cannot be rebuilt around gradients. Script the whole, or "
-        "put the module it was made from in its place; torch.compile it inside f if you need the speed."
+        f"{type(module).__name__}: a ScriptModule keeps its parameters in C++ and cannot be rebuilt around gradients. Pass the "
+        f"module it was made from, with its state (load_state_dict), or wrap it in Constant(...); torch.compile it inside f if "
+        f"you need the speed."
     )
-    for place in (nn.Sequential, lambda m: [nn.Sequential(m)]):
+    for place in (lambda m: m, nn.Sequential, lambda m: [nn.Sequential(m)]):
         with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
-            gradient(_loss, AutoTorch(), place(_as_script(nn.Linear(2, 2))))
-
-
-SCRIPTS = ["script", "trace", "loaded"]
-SCRIPTED_CALLS = {
-    "one-shot": lambda f, backend, m: gradient(f, backend, m)[0],
-    "prepared": lambda f, backend, m: prepare(gradient, f, backend, m)(m)[0],
-    "in a tree": lambda f, backend, m: gradient(lambda d: f(d["net"]), backend, {"net": m})[0]["net"],
-    "by a pullback": lambda f, backend, m: pullback(f, backend, m).back(1.0)[0],
-    "a product with the Hessian": lambda f, backend, m: hvp(f, backend, m, m),
-    "the diagonal of the Hessian": lambda f, backend, m: diagonal_hessian(f, backend, m)[0],
-    "a step": lambda f, backend, m: update(m, gradient(f, backend, m), 0.1),
-    "in buffers": lambda f, backend, m: gradient(f, backend, Duplicated(m))[0],
-}
-
-
-@pytest.mark.filterwarnings("ignore:There is a performance drop")  # of a BatchNorm in TorchScript, under vmap
-@pytest.mark.parametrize(
-    ("backend", "how"),
-    [
-        *[pytest.param(AutoTorch(), how, id=f"reverse-{how}") for how in SCRIPTS],
-        *[pytest.param(AutoTorch(mode="forward"), how, id=f"forward-{how}") for how in SCRIPTS],
-        pytest.param(AutoFiniteDifferences(), "script", id="finite-script"),
-        # How a module was made does not matter to differences, which evaluate it some hundred times.
-        *[pytest.param(AutoFiniteDifferences(), how, id=f"finite-{how}", marks=pytest.mark.sweep) for how in SCRIPTS[1:]],
-    ],
-)
-@pytest.mark.parametrize("call", SCRIPTED_CALLS.values(), ids=SCRIPTED_CALLS)
-def test_scripted_modules_are_modules(how, call, backend):
-    torch.manual_seed(0)
-    plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Tanh(), nn.Linear(3, 2), nn.Linear(2, 2)).double()
-    plain[4].bias = plain[3].bias  # tied
-    plain[0].bias.requires_grad_(False)
-    if call is not SCRIPTED_CALLS["one-shot"] or backend != AutoTorch():
-        plain.eval()
-    model = _as_script(copy.deepcopy(plain), how)
-    plain.load_state_dict(model.state_dict())  # tracing has called it
-    loss = lambda m: (m(DATA) ** 3).sum()
-    found, expected = call(loss, backend, model), call(loss, backend, plain)
-    assert type(found) is type(model)
-    assert [name for name, _ in found.named_parameters()] == [name for name, _ in plain.named_parameters()]
-    for ours, theirs in zip(found.parameters(), expected.parameters(), strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
-        assert ours.requires_grad == theirs.requires_grad
-    for ours, theirs in zip(model.buffers(), plain.buffers(), strict=True):
-        torch.testing.assert_close(ours, theirs)  # updated once
-    assert found(DATA).shape == (DATA.shape[0], 2)
-
-
-@pytest.mark.filterwarnings("ignore:There is a performance drop")  # of a BatchNorm in TorchScript, under vmap
-def test_scripted_modules_are_trained_and_have_all_but_dense_hessians():
-    plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 2)).double()
-    models, losses = (_as_script(copy.deepcopy(plain)), plain), []
-    for model in models:
-        training = Training(lambda m, x: (m(x) ** 2).mean(), AutoTorch(), from_torch_optim(torch.optim.Adam, model, lr=0.05))
-        losses.append([float(training(DATA)) for _ in range(5)])
-        assert training.model is model
-    np.testing.assert_allclose(*losses, rtol=1e-12)
-    model = models[0].eval()
-    rows = jacobian(lambda m: m(DATA), AutoTorch(), model)[0]
-    assert dict(rows.named_parameters())["2.bias"].shape == (DATA.shape[0], 2, 2)
-    each, _ = batched(gradient, lambda m, x: m(x[None]).sum(), AutoTorch(), model, Each(DATA))
-    assert dict(each.named_parameters())["2.bias"].shape == (DATA.shape[0], 2)
-    start = float(_loss(model).detach())
-    assert minimize(_loss, AutoTorch(), model, options={"maxiter": 3}).fun < start
-    with pytest.raises(ConversionError, match=r"holds tensors alone, and cannot hold the rows of a Hessian\. Pass the module"):
-        hessian(_loss, AutoTorch(), model)
+            gradient(_loss, backend, place(module))
+    found = gradient(lambda x, m: m(x).sum(), backend, DATA, Constant(module))[0]
+    torch.testing.assert_close(found, module.weight.sum(0).expand(DATA.shape).detach(), rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("auto", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()])
@@ -677,15 +618,6 @@ def compiled(module):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return torch.compile(module, backend="eager")
-
-
-def test_what_torch_compile_made_of_a_part_is_an_error_that_says_what_to_compile():
-    message = (
-        "OptimizedModule wraps a Linear, and cannot be rebuilt around gradients. Pass the inner module, model._orig_mod, or "
-        "compile the whole; module.compile() compiles in place, without a wrapper."
-    )
-    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
-        gradient(_loss, AutoTorch(), nn.Sequential(compiled(nn.Linear(2, 2))))
 
 
 COMPILED_CALLS = {

@@ -39,19 +39,20 @@ Map = Callable[[Arrays, Point], Arrays]
 class AdinterfaceRule(torch.autograd.Function):
     """The value of a rule, with its derivatives. It is computed before, where torch follows what the rule captures.
 
-    values: the value, flat; None inside a transformation, where it is the last of the arrays, behind leaves and carried ones.
+    count, inputs: how many leaves there are, and how many with the carried arrays. values: the value, flat; None inside a
+    transformation, where it is the last of the arrays, behind the inputs.
     """
 
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(rule: FlatRule, sizes: tuple[int, int], values: Arrays | None, *arrays: torch.Tensor) -> Arrays:
-        return tuple([x.clone() for x in arrays[sum(sizes) :]]) if values is None else values
+    def forward(rule: FlatRule, count: int, inputs: int, values: Arrays | None, *arrays: torch.Tensor) -> Arrays:
+        return tuple([x.clone() for x in arrays[inputs:]]) if values is None else values
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.rule, (ctx.count, carried), _, *arrays = inputs
-        ctx.inputs, ctx.given, ctx.passed = ctx.count + carried, len(arrays), False
+        ctx.rule, ctx.count, ctx.inputs, _, *arrays = inputs
+        ctx.given, ctx.passed = len(arrays), False
         aux = [x for x in output if not is_inexact(x)]
         ctx.outputs = len(output) - len(aux)
         ctx.keeps_all = (
@@ -70,12 +71,12 @@ class AdinterfaceRule(torch.autograd.Function):
             if ctx.passed and any(map(_changed, gradients, cotangents)):
                 raise _not_innermost(rule)
             ctx.passed = torch.is_grad_enabled() and any(c.requires_grad for c in cotangents)
-        return None, None, None, *gradients, *[None] * (ctx.given - ctx.count)
+        return None, None, None, None, *gradients, *[None] * (ctx.given - ctx.count)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         rule, point = ctx.rule, _point(ctx)
-        moved = tangents[3 : 3 + ctx.inputs]
+        moved = tangents[4 : 4 + ctx.inputs]
         _refuse(rule, [tangent is not None for tangent in moved[ctx.count :]])
         moved = tuple([torch.zeros_like(x) if t is None else t for t, x in zip(moved, point.leaves)])
         with set_forward_enabled(True):  # torch turns it off here, and with it the tangents of captured tensors
@@ -123,14 +124,14 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
             return _value(rule, leaves, carried)
     # Constants, so that the author's code may call NumPy on them; what follows them then was captured.
     outputs, aux = _value(rule, _constants(leaves), _constants(carried))
-    sizes = len(leaves), len(carried)
+    inputs = (*leaves, *carried)
     if inside:
-        given = (*leaves, *carried, *outputs, *aux)
-        result = AdinterfaceRule.apply(rule, sizes, None, *given)  # type: ignore[no-untyped-call]
+        given = (rule, len(leaves), len(inputs), None, *inputs, *outputs, *aux)
+        result = AdinterfaceRule.apply(*given)  # type: ignore[no-untyped-call]
     else:
         if len({*map(id, outputs)}) < len(outputs):  # torch gives the sum of their cotangents to one of two that are the same
             outputs = tuple([x.clone() if any(x is y for y in outputs[:n]) else x for n, x in enumerate(outputs)])
-        result = _apply(rule, sizes, (*outputs, *aux), *leaves, *carried)
+        result = _apply(rule, len(leaves), len(inputs), (*outputs, *aux), *inputs)
     return tuple(filter(is_inexact, result)), tuple(filterfalse(is_inexact, result))
 
 

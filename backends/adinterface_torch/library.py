@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
 
@@ -120,7 +120,9 @@ class TorchLibrary(Library):
                 _require_dense(x)
             if copy:
                 kept = self.traced(x) or in_dual_level()  # detached, it would lose a tangent without a word
-                x = x.clone() if kept else x.detach().clone()
+                plain = peek() is not None and not is_wrapped(x)  # the copy, too
+                with temporarily_clear_interpreter_stack() if plain else nullcontext():
+                    x = x.clone() if kept else x.detach().clone()
         else:
             x = self._adopted(x, dtype, copy)
         if dtype is not None and NAMES[x.dtype] != dtype:

@@ -35,7 +35,7 @@ from .distributed import Watch, completed, gradients, is_dtensor, placed_like, r
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH
 from .modules import ModuleNode
-from .nested_forward import followed, moving, refuse_misread, refuse_tangents
+from .nested_forward import followed, refuse_misread, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
 from .pickling import RUNNING, Guard, marked
 from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_leaves, tree_map_only
@@ -191,16 +191,12 @@ class TorchBackend(Backend):
         def back_stacked(cotangents: Arrays) -> Arrays:
             # Only the backward pass is batched, so f may contain code that vmap refuses. torch.func.vmap, because the vmap of
             # `is_grads_batched` runs a loop for matrix products.
-            used: list[bool] = []
             graph = is_kept(cotangents)
 
-            def back_to_used(*entry: torch.Tensor) -> Arrays:
-                result = back_in(graph, entry)
-                used[:] = [gradient is not None for gradient in result]
-                return tuple([gradient for gradient in result if gradient is not None])  # vmap takes no None
+            def of_entry(*entry: torch.Tensor) -> Arrays:  # vmap takes no None
+                return tuple([torch.zeros_like(x) if g is None else g for g, x in zip(back_in(graph, entry), inputs)])
 
-            stacks: Any = iter(torch.func.vmap(back_to_used)(*cotangents))
-            return tuple([next(stacks) if each else None for each in used])
+            return tuple(torch.func.vmap(of_entry)(*cotangents))
 
         if not keep:
             aux = aux.map(_apart)
@@ -216,7 +212,7 @@ class TorchBackend(Backend):
         given = (*leaves, *tangents, *function.given)  # not the copies below, which are in the graph of a parameter
         with forward_level, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
             leaves = _copies(leaves)
-            tangents = moving([tangent.clone() for tangent in tangents], leaves)
+            tangents = tuple([tangent.clone() for tangent in tangents])
             taken = followed(function, bool(RUNNING) or self._keeps(given))
             try:
                 with Guard():

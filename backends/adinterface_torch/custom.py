@@ -55,9 +55,7 @@ class AdinterfaceRule(torch.autograd.Function):
         ctx.given, ctx.passed = len(arrays), False
         aux = [x for x in output if not is_inexact(x)]
         ctx.outputs = len(output) - len(aux)
-        ctx.keeps_all = (
-            True  # also for derivatives that are zero everywhere (`unrecorded`); of the node, whose class functorch makes
-        )
+        ctx.keeps_all = True  # also if its derivative is zero everywhere (`unrecorded`); functorch makes the class of the node
         if aux:
             ctx.mark_non_differentiable(*aux)
         ctx.save_for_backward(*arrays[: ctx.inputs], *output)

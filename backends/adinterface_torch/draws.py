@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 
 from adinterface.core.contract.library import Generator
 
-from .private import temporarily_clear_interpreter_stack, transformations
+from .private import outside_all
 
 
 def generators(given: Sequence[Any]) -> list[Generator]:
@@ -28,11 +27,11 @@ def _generator(read: Callable[[], Sequence[torch.Tensor]], write: Callable[[list
     """From functions for the states of all generators of a kind, as tensors."""
 
     def get() -> list[bytes]:
-        with _plain():
+        with outside_all():
             return [state.numpy().tobytes() for state in read()]
 
     def put(states: list[bytes]) -> None:
-        with _plain():
+        with outside_all():
             write([torch.frombuffer(bytearray(state), dtype=torch.uint8) for state in states])
 
     return Generator(get, put)
@@ -42,13 +41,6 @@ def _of(generator: torch.Generator) -> Generator:
     return _generator(lambda: [generator.get_state()], lambda states: generator.set_state(states[0]))
 
 
-def _plain() -> AbstractContextManager[Any]:
-    """Outside of the transformations of `torch.func`, where tensors have no numbers."""
-    plain: AbstractContextManager[Any] = temporarily_clear_interpreter_stack() if transformations() else _NO_SCOPE
-    return plain
-
-
-_NO_SCOPE = nullcontext()
 _CPU = _generator(lambda: [torch.get_rng_state()], lambda states: torch.set_rng_state(states[0]))
 _CUDA = _generator(torch.cuda.get_rng_state_all, torch.cuda.set_rng_state_all)
 _XPU = _generator(torch.xpu.get_rng_state_all, torch.xpu.set_rng_state_all)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
 
@@ -36,7 +36,7 @@ from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .draws import generators
 from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED, precision
 from .pickling import RUNNING
-from .private import in_dual_level, is_gradtracking, is_wrapped, is_zero, peek, temporarily_clear_interpreter_stack, unwrapped
+from .private import in_dual_level, is_gradtracking, is_wrapped, is_zero, outside_all, peek, unwrapped
 from .recording import in_graph
 
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
@@ -82,33 +82,29 @@ class TorchLibrary(Library):
             if not is_gradtracking(x):
                 return None
             x = unwrapped(x)
-        with temporarily_clear_interpreter_stack():
+        with outside_all():
             return self.to_numpy(x.detach())
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         _require_numbers(x)
         _require_dense(x)
-        if peek() is not None and not is_wrapped(x):  # it would be wrapped, and have no numbers
-            with temporarily_clear_interpreter_stack():
-                return self._to_numpy(x)
-        return self._to_numpy(x)
+        with outside_all(x):
+            x = _resolved(x)
+            if not x.is_cpu:
+                x = x.cpu().contiguous()  # on the CPU each result is dense
+            if x.dtype in EXTENDED:
+                import ml_dtypes
 
-    def _to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
-        x = _resolved(x)
-        if not x.is_cpu:
-            x = x.cpu().contiguous()  # on the CPU each result is dense
-        if x.dtype in EXTENDED:
-            import ml_dtypes
-
-            bits: np.ndarray[Any, Any] = x.view(EXTENDED[x.dtype]).numpy()
-            return bits.view(getattr(ml_dtypes, NAMES[x.dtype]))
-        try:
-            array: np.ndarray[Any, Any] = x.numpy()
-        except TypeError as error:
-            raise ConversionError(
-                f"NumPy has no {NAMES[x.dtype]}, so only AutoTorch() takes such a tensor, in a Constant(...). Convert it first."
-            ) from error
-        return array
+                bits: np.ndarray[Any, Any] = x.view(EXTENDED[x.dtype]).numpy()
+                return bits.view(getattr(ml_dtypes, NAMES[x.dtype]))
+            try:
+                array: np.ndarray[Any, Any] = x.numpy()
+            except TypeError as error:
+                raise ConversionError(
+                    f"NumPy has no {NAMES[x.dtype]}, so only AutoTorch() takes such a tensor, in a Constant(...). Convert it "
+                    f"first."
+                ) from error
+            return array
 
     def exported(self, x: Any) -> Any:
         _require_numbers(x)
@@ -120,8 +116,7 @@ class TorchLibrary(Library):
                 _require_dense(x)
             if copy:
                 kept = self.traced(x) or in_dual_level()  # detached, it would lose a tangent without a word
-                plain = peek() is not None and not is_wrapped(x)  # the copy, too
-                with temporarily_clear_interpreter_stack() if plain else nullcontext():
+                with outside_all(x):
                     x = x.clone() if kept else x.detach().clone()
         else:
             x = self._adopted(x, dtype, copy)

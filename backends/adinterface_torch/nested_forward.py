@@ -10,8 +10,9 @@ in nested forward mode and in nested batches. What is wrong in one level of forw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import torch
 from torch.autograd import forward_ad
@@ -40,7 +41,8 @@ def followed(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]
     """The function for one more level of forward mode, with what torch gets wrong there mended or refused.
 
     Constants are as in reverse mode: forward mode in torch ignores `torch.no_grad`. A function that writes into its own second
-    argument, such as `y *= y`, has a wrong tangent there.
+    argument, such as `y *= y`, has a wrong tangent there. The product of a 0-d float32 tensor and a Python float has a float64
+    tangent, which some functions do not take ("dtypes match").
 
     recorded: whether its computation stays in a graph, through which torch will differentiate.
     """
@@ -61,16 +63,6 @@ def is_forward() -> bool:
     """Whether a level of forward mode is at work."""
     levels = transformations() or []
     return any(level.key() == TransformType.Jvp for level in levels)
-
-
-def moving(tangents: Sequence[torch.Tensor], leaves: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    """Tangents for one more level of forward mode, whose own tangents at the levels around it are zeros that one may write to.
-
-    Those that torch makes itself, where a function writes in place, are immutable.
-    """
-    if not is_forward():
-        return tuple(tangents)
-    return tuple([torch.where(torch.zeros((), dtype=torch.bool, device=x.device), x, t) for t, x in zip(tangents, leaves)])
 
 
 # By name, since each has several: torch.linalg.det, torch.det, Tensor.det.
@@ -102,13 +94,13 @@ def refusal(applied: str) -> str:
 def is_nested_forward(arguments: Iterable[Any]) -> bool:
     """Whether one of them changes along tangents of two levels of forward mode."""
     levels = transformations() or []
-    return sum([level.key() == TransformType.Jvp for level in levels]) > 1 and any(len(_levels(x)[0]) > 1 for x in arguments)
+    return sum([level.key() == TransformType.Jvp for level in levels]) > 1 and any(len(_levels(x).moved) > 1 for x in arguments)
 
 
 def is_followed(tensor: torch.Tensor) -> bool:
     """Whether a value has a tangent, or is recorded in a graph, at the present level or at one outside it."""
-    moved, recorded = _levels(tensor)
-    return bool(moved) or recorded
+    levels = _levels(tensor)
+    return bool(levels.moved) or levels.recorded
 
 
 def plain(x: Any) -> Any:
@@ -116,6 +108,9 @@ def plain(x: Any) -> Any:
     while is_wrapped(x):
         x = unwrapped(x)
     return x
+
+
+_WIDE = dict.fromkeys((torch.float32, torch.float16, torch.bfloat16), torch.float64) | {torch.complex64: torch.complex128}
 
 
 class _Forward(TorchFunctionMode):
@@ -140,7 +135,10 @@ class _Forward(TorchFunctionMode):
             refuse_misread()
         if self.nested:
             self._refuse_nested(func, name, args, kwargs)
-        return func(*args, **kwargs)
+        x = func(*args, **kwargs)
+        if isinstance(x, torch.Tensor) and x.ndim == 0 and x.dtype in _WIDE and _levels(x).mixed:
+            return x.to(_WIDE[x.dtype]).to(x.dtype)  # which converts the tangents twice, too
+        return x
 
     def _refuse_nested(self, func: Any, name: str, args: Any, kwargs: Any) -> None:
         given = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
@@ -150,7 +148,7 @@ class _Forward(TorchFunctionMode):
                 f"computes on the way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be "
                 f"wrong. Take the inner derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
             )
-        if name in _SOLVING_IN_BATCHES and _batches() > 1 and any(_levels(x)[0] for x in given):
+        if name in _SOLVING_IN_BATCHES and _batches() > 1 and any(_levels(x).moved for x in given):
             raise BackendError(
                 f"f calls {name} of torch for a batch of tangents inside another batch, where the result of torch is "
                 f"wrong. Take the derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse'), or one entry after "
@@ -201,29 +199,34 @@ def _moves(x: torch.Tensor, recorded: bool = False) -> bool:
     """
     if dual(x)[1] is None:
         return False
-    moved, in_graph = _levels(x)
-    return len(moved) > 1 or (recorded and in_graph)
+    levels = _levels(x)
+    return len(levels.moved) > 1 or (recorded and levels.recorded)
 
 
-def _levels(tensor: torch.Tensor) -> tuple[set[int], bool]:
-    """The levels at which a value has a tangent, from the present one outwards; and whether it is recorded at one of them.
+class _Levels(NamedTuple):
+    """What is true of a value at the present level and at those outside it."""
 
-    The level of `forward_ad` is 0. It is looked for through the value, and through its tangent.
-    """
+    #: The levels at which it has a tangent; that of `forward_ad` is 0.
+    moved: frozenset[int]
+    #: It is recorded in a graph at one of them. A tangent has another dtype than its value.
+    recorded: bool
+    mixed: bool
+
+
+def _levels(tensor: torch.Tensor) -> _Levels:
+    """Looks at a value of the present level, and through it, and through its tangent, at the levels outside."""
     present: Any = peek()
     forward = in_dual_level() if present is None else present.key() == TransformType.Jvp
     primal, tangent = dual(tensor) if forward else (tensor, None)
-    parts = (primal,) if tangent is None else (primal, tangent)
-    moved, recorded = set[int](), tensor.requires_grad
+    moved = frozenset[int]() if tangent is None else frozenset({0 if present is None else present.level()})
+    seen = _Levels(moved, tensor.requires_grad, tangent is not None and tangent.dtype is not tensor.dtype)
     if present is None:
-        return moved if tangent is None else {0}, recorded
-    if tangent is not None:
-        moved.add(present.level())
+        return seen
     with retrieve_current_functorch_interpreter().lower():
-        for part in parts:
-            outer, in_graph = _levels(unwrapped(part) if level_of(part) == present.level() else part)
-            moved, recorded = moved | outer, recorded or in_graph
-    return moved, recorded
+        for part in (primal,) if tangent is None else (primal, tangent):
+            outer = _levels(unwrapped(part) if level_of(part) == present.level() else part)
+            seen = _Levels(*map(operator.or_, seen, outer))
+    return seen
 
 
 def dual(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:

@@ -131,8 +131,7 @@ NOTES = [
         RuntimeError,
         "ZeroTensors are immutable",
         "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels of "
-        "forward mode. Write y = y + x * x for y += x * x, or take the inner derivative with adinterface. Or take one of "
-        "the two derivatives in reverse, with AutoTorch().",
+        "forward mode. Write y = y + x * x for y += x * x, or take one of the two derivatives in reverse, with AutoTorch().",
     ),
     Note(
         RuntimeError,

@@ -9,6 +9,7 @@ import importlib
 import sys
 import sysconfig
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
 from types import CodeType
 from typing import Any, NoReturn
@@ -65,6 +66,14 @@ transformations: Callable[[], Any] = _private(_FUNCTORCH, "get_interpreter_stack
 is_wrapped: Callable[[Any], bool] = _private(_FUNCTORCH, "is_functorch_wrapped_tensor")
 is_gradtracking: Callable[[Any], bool] = _private(_FUNCTORCH, "is_gradtrackingtensor")
 level_of: Callable[[Any], int] = _private(_FUNCTORCH, "maybe_get_level")
+
+
+def outside_all(x: Any = None) -> AbstractContextManager[Any]:
+    """Outside of them, for a tensor that belongs to none: inside, an operation would give one that does, without numbers."""
+    return _NO_SCOPE if peek() is None or (x is not None and is_wrapped(x)) else temporarily_clear_interpreter_stack()
+
+
+_NO_SCOPE = nullcontext()
 #: The tensor that another one is around.
 unwrapped: Callable[[Any], Any] = _private(_FUNCTORCH, "get_unwrapped")
 #: What the `key` of a transformation is.

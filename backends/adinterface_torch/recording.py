@@ -6,7 +6,7 @@ around aliases of them, so that the derivative of the call does not pass through
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -61,7 +61,7 @@ def in_graph(given: Iterable[Any]) -> bool:
         if isinstance(value, torch.Tensor):
             if value.grad_fn is not None or (RUNNING and value.requires_grad and (here.depth or _is_input(value))):
                 return True
-        elif isinstance(value, nn.Module) and any(x is not None and x.grad_fn is not None for x in _registered(value)):
+        elif isinstance(value, nn.Module) and any(x.grad_fn is not None for x in (*value.parameters(), *value.buffers())):
             return True
     return False
 
@@ -104,17 +104,3 @@ def share_buffers(module: nn.Module, copied: nn.Module) -> None:
     """The copy changes the module's own buffers, as f does in place."""
     for inner, other in zip(module.modules(), copied.modules()):
         vars(other)["_buffers"] = inner._buffers
-
-
-def _registered(module: nn.Module) -> Iterator[Any]:
-    """The parameters and buffers of a module."""
-    seen: set[int] = set()
-    stack: list[Any] = [module]
-    while stack:
-        inner = stack.pop()
-        if inner is None or id(inner) in seen:
-            continue
-        seen.add(id(inner))
-        yield from inner._parameters.values()
-        yield from inner._buffers.values()
-        stack += inner._modules.values()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from operator import attrgetter
@@ -36,7 +35,7 @@ from .known_failures import KNOWN_FAILURES
 from .library import TORCH
 from .modules import ModuleNode
 from .nested_forward import followed, refuse_misread, refuse_tangents
-from .notes import NOTES, OTHER_DTYPE
+from .notes import NOTES
 from .pickling import RUNNING, Guard, marked
 from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_leaves, tree_map_only
 from .recording import Creating, Recording, in_graph, in_place, reaches_others
@@ -214,13 +213,8 @@ class TorchBackend(Backend):
             leaves = _copies(leaves)
             tangents = tuple([tangent.clone() for tangent in tangents])
             taken = followed(function, bool(RUNNING) or self._keeps(given))
-            try:
-                with Guard():
-                    pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
-            except RuntimeError as error:
-                if re.search(OTHER_DTYPE, str(error)) and _MIXED not in getattr(error, "__notes__", ()):
-                    error.add_note(_MIXED)
-                raise
+            with Guard():
+                pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
         return self._shown(pushed, given)
 
     def _shown(self, pushed: Sequence[Any], given: Sequence[Any]) -> Pushforward:
@@ -320,10 +314,6 @@ class TorchBackend(Backend):
 
 
 _SOLVING = "LinalgLuSolveBackward0"
-_MIXED = (
-    "If the arrays of f have one dtype, torch's forward mode mixed them: a float32 number that meets a Python float has a "
-    "float64 tangent there. Then take this derivative in reverse, with AutoTorch(), or pass float64."
-)
 
 
 def _apart(tensor: torch.Tensor) -> torch.Tensor:

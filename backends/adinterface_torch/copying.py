@@ -77,13 +77,11 @@ def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequenc
     if not all(issubclass(cls, torch.Tensor) for cls in {*map(type, entries)}):  # rows of a Hessian
         for inner in list(built.modules()):
             own: dict[str, Any] = inner._parameters
-            for name, row in [*own.items()]:
-                if row is not None and not isinstance(row, torch.Tensor):
-                    del own[name]
-                    if isinstance(row, nn.Module):
-                        inner._modules[name] = row
-                    else:
-                        vars(inner).update({name: row, ROW: name})
+            for name in [name for name, row in own.items() if row is not None and not isinstance(row, torch.Tensor)]:
+                if isinstance(own[name], nn.Module):
+                    inner._modules[name] = own.pop(name)
+                else:
+                    vars(inner).update({name: own.pop(name), ROW: name})
     return built
 
 
@@ -114,14 +112,17 @@ class _Copier:
         #: Attributes to look at once all modules have copies: their module, the `__dict__` of the copy, the name.
         self.pending: list[tuple[nn.Module, dict[str, Any], str]] = []
         #: The parameters of each submodule.
-        self.met: list[Iterable[Any]] = [[None]]
+        self.met: list[Iterable[Any]] = []
         #: Objects that lead to no parameter, by identity.
         self.apart: dict[int, Any] = {}
 
     def copied(self) -> nn.Module:
         copied = self.copy(self.module)
-        if len({*map(id, chain.from_iterable(self.met))}) != len(self.parameters) + 1:
-            raise _changed(self.module)
+        if {*map(id, chain.from_iterable(self.met)), id(None)} != {*map(id, self.parameters), id(None)}:
+            raise ConversionError(
+                f"{type(self.module).__name__} has other parameters than before: f added, removed or replaced some, so their "
+                f"gradients have no place. Let the module have all its parameters before it is differentiated."
+            )
         for owner, state, name in self.pending:
             self.place, self.left = f"{type(owner).__name__}.{name}", _LONG
             state[name] = self.of(state[name])
@@ -155,7 +156,8 @@ class _Copier:
         for buffer in buffers.values():
             if id(buffer) not in memo:
                 memo[id(buffer)] = self.buffer(buffer)
-        state["_parameters"] = self.values_of(parameters) if parameters else {}
+        self.met.append(parameters.values())
+        state["_parameters"] = {name: memo.get(id(p)) for name, p in parameters.items()} if parameters else {}
         state["_buffers"] = {name: memo[id(buffer)] for name, buffer in buffers.items()} if buffers else {}
         state["_modules"] = {name: self.copy(child) for name, child in children.items()} if children else {}
         state["_non_persistent_buffers_set"] = before["_non_persistent_buffers_set"].copy()
@@ -163,13 +165,6 @@ class _Copier:
 
     def is_shared(self, value: Any) -> bool:
         return type(value) in self.shared or (type(value) is tuple and self.shared.issuperset(map(type, value)))
-
-    def values_of(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        self.met.append(parameters.values())
-        try:
-            return {name: self.memo[id(parameter)] for name, parameter in parameters.items()}
-        except KeyError:
-            raise _changed(self.module) from None
 
     def buffer(self, buffer: Any) -> Any:
         """A copy of a buffer. A private one stays in the graph of an outer derivative; a gradient is in none."""
@@ -195,8 +190,7 @@ class _Copier:
             return id(self.memo[value])
         if self.is_shared(value):
             return value
-        named = issubclass(kind, tuple) and hasattr(kind, "_make")
-        if not (kind in _CONTAINERS or kind is tuple or named):
+        if not (kind in _CONTAINERS or kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_make"))):
             return self.other(value) if self.private else value
         self.left -= len(value)
         long = self.left < 0 and not (self.private and self.leads(value))
@@ -204,7 +198,7 @@ class _Copier:
             return value
         if kind not in _CONTAINERS:
             found = [*map(self.of, value)]
-            return value if all(map(operator.is_, found, value)) else kind._make(found) if named else tuple(found)
+            return value if all(map(operator.is_, found, value)) else tuple.__new__(kind, found)
         new = self.memo[id(value)] = value.copy()
         if long:
             return new
@@ -278,10 +272,3 @@ class ComputedFromParameter:
     # Of which torch turns a TypeError into one of its own.
     __add__ = __sub__ = __mul__ = __truediv__ = __pow__ = __matmul__ = _refused
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rpow__ = __rmatmul__ = _refused
-
-
-def _changed(module: nn.Module) -> ConversionError:
-    return ConversionError(
-        f"{type(module).__name__} has other parameters than before: f added, removed or replaced some, so their "
-        f"gradients have no place. Let the module have all its parameters before it is differentiated."
-    )

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from adinterface.core.contract.notes import TAKE_FUNCTIONS, Note
 
-#: What torch says of two dtypes in one operation.
-OTHER_DTYPE = "same dtype|destination dtypes match"
-
 _NUMPY_CALLED = (
     f"NumPy or SciPy was called on a tensor that is being differentiated. {TAKE_FUNCTIONS} Pass a NumPy array w that f "
     f"captures as an argument, Constant(w)."
@@ -60,9 +57,10 @@ NOTES = [
     ),
     Note(
         RuntimeError,
-        OTHER_DTYPE,
+        "same dtype|destination dtypes match",  # of two dtypes in one operation
         "torch does not convert data to the dtype of parameters. Convert it before the call, x.to(weight.dtype) or "
-        "array.astype('float32'), or the model: module.double().",
+        "array.astype('float32'), or the model: module.double(). If all have one dtype, and mode is 'forward', torch mixed "
+        "them: a float32 number that meets a Python float has a float64 tangent there. Then use AutoTorch(), or pass float64.",
     ),
     Note(
         RuntimeError,

@@ -95,30 +95,20 @@ def _carrying(cls: type, name: str) -> Callable[..., Any]:
     method: Callable[..., Any] = getattr(cls, name)
 
     @functools.wraps(method)
-    def start(thread: Any) -> None:
-        if peek() is not None and not here.pooling:
-            run = _inside(thread.run)
-
-            def run_once() -> None:
-                del thread.run
-                run()
-
-            thread.run = run_once
-        method(thread)
-
-    @functools.wraps(method)
-    def hand(pool: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def carry(worker: Any, /, *args: Any, **kwargs: Any) -> Any:
         if peek() is None or here.pooling:
-            return method(pool, *args, **kwargs)
+            return method(worker, *args, **kwargs)
+        if cls is Thread:
+            worker.run = _inside(worker.run)
+            return method(worker)
         here.pooling = True
-        try:
-            if not args:  # a ThreadPool takes the function by its name, too
-                return method(pool, **{name: _inside(x) if name == "func" else x for name, x in kwargs.items()})
-            return method(pool, _inside(args[0]), *args[1:], **kwargs)
+        try:  # a ThreadPool takes the function by its name, too
+            named = {name: _inside(x) if name == "func" else x for name, x in kwargs.items()}
+            return method(worker, *map(_inside, args[:1]), *args[1:], **named)
         finally:
             here.pooling = False
 
-    return start if cls is Thread else hand
+    return carry
 
 
 def _inside(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -574,7 +574,7 @@ def test_torchs_limit_of_mixed_dtypes_is_said_rightly():
     x = np.array([0.7, 0.2], "float32")
     with pytest.raises(RuntimeError, match="same dtype") as caught:
         hessian(f, FORWARD_OVER_REVERSE, x)
-    assert any("If the arrays of f have one dtype, torch's forward mode mixed them" in note for note in caught.value.__notes__)
+    assert any("If all have one dtype, and mode is 'forward', torch mixed" in note for note in caught.value.__notes__)
     np.testing.assert_allclose(hessian(f, AutoTorch(), x), hessian(f, AutoTorch(), x.astype("float64")), rtol=1e-3)
 
 

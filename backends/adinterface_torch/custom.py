@@ -5,8 +5,7 @@ A class for each call would take longer to make than a small f takes to run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import filterfalse
 from operator import attrgetter
 from typing import Any
@@ -32,6 +31,7 @@ from .private import (
 )
 from .reaching import nodes_behind
 
+_REQUIRES_GRAD = attrgetter("requires_grad")
 #: From tangents, or cotangents, at a point.
 Map = Callable[[Arrays, Point], Arrays]
 
@@ -135,10 +135,9 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
 
 def _value(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
     """The value of a rule at constants; an error if torch follows it all the same."""
-    with _naming_captured(rule):
-        value = rule.value(leaves, carried)
-    _refuse_captured(rule, value[0])
-    return value
+    outputs, aux = _naming_captured(rule, rule.value, leaves, carried)
+    _refuse_captured(rule, outputs)
+    return outputs, aux
 
 
 def _constants(tensors: Arrays) -> Arrays:
@@ -158,8 +157,7 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
     inside = peek() is not None
     recorded = inside or torch.is_grad_enabled()
     if recorded:
-        with _naming_captured(rule):
-            result = derivative(moved, point)
+        result: Arrays = _naming_captured(rule, derivative, moved, point)
         if inside:
             doubtful = any(map(is_followed, result))
         else:  # whether the graph has another end, perhaps that of a derivative inside this one
@@ -180,11 +178,10 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
     return result if recorded else apart
 
 
-@contextmanager
-def _naming_captured(rule: FlatRule) -> Iterator[None]:
-    """The error for a captured tensor, where functorch asserts that no tensor belongs to a level that has ended."""
+def _naming_captured(rule: FlatRule, function: Callable[..., Any], *args: Arrays | Point) -> Any:
+    """The result; the error for a captured tensor, where functorch asserts that no tensor belongs to a level that has ended."""
     try:
-        yield
+        return function(*args)
     except RuntimeError as error:
         if "INTERNAL ASSERT FAILED" in str(error) and "functorch" in str(error):
             raise rule.captured() from error
@@ -207,8 +204,7 @@ def _not_innermost(rule: FlatRule) -> BackendError:
 
 
 def _refuse_captured(rule: FlatRule, outputs: Arrays) -> None:
-    followed = is_followed if peek() is not None or in_dual_level() else attrgetter("requires_grad")
-    if any(map(followed, outputs)):
+    if any(map(_REQUIRES_GRAD if peek() is None and not in_dual_level() else is_followed, outputs)):
         raise rule.captured()
 
 

@@ -17,11 +17,11 @@ from torch.overrides import TorchFunctionMode
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.loops import Arrays, Loops
 
+from .backward import backward
 from .dtypes import is_inexact
 from .nested_forward import is_forward, writes
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, tree_leaves, unwrapped
 from .reaching import nodes_behind
-from .unrecorded import custom_nodes, watched
 
 
 class TorchLoops(Loops):
@@ -191,11 +191,7 @@ class _Again(torch.autograd.Function):
         computed: Sequence[Any] = [None] * len(sources)
         if pairs:
             outputs, seeds = zip(*pairs)
-            nodes = custom_nodes(outputs, sources) if graph else []
-            if nodes:  # whose derivatives may not be recorded
-                computed = watched(nodes, outputs, sources, seeds)
-            else:
-                computed = torch.autograd.grad(outputs, sources, seeds, allow_unused=True, create_graph=graph)
+            computed = backward(outputs, sources, seeds, create_graph=graph)
         gradients = iter(computed)
         return (None, None, None, None, *[next(gradients) if live else None for live in wanted])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import CodeType, FrameType, FunctionType, MethodType, ModuleType, TracebackType
@@ -10,6 +11,7 @@ from typing import Any
 from weakref import ProxyTypes, ref
 
 import torch
+from torch import nn
 from torch.autograd.graph import get_gradient_edge
 
 from adinterface.core.contract.backend import Arrays
@@ -56,7 +58,7 @@ def depends(tensors: Iterable[torch.Tensor], leaves: Sequence[torch.Tensor], end
 
 #: What is not looked through as other objects are. Of the last ones nothing is.
 _SPECIAL = (
-    *(FunctionType, torch.Tensor, torch.jit.ScriptModule, ref, *ProxyTypes),
+    *(FunctionType, torch.Tensor, nn.Module, ref, *ProxyTypes),
     *(type, ModuleType, CodeType, FrameType, TracebackType, torch.fx.Graph),
 )
 
@@ -94,9 +96,11 @@ def _special(value: Any) -> Sequence[Any]:
     if kind is FunctionType:
         return value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__
     if issubclass(kind, ref):  # the object itself, not what it holds: schedulers refer to optimizers so
-        return [target for target in [value()] if isinstance(target, (torch.nn.Module, torch.Tensor, MethodType))]
+        return [target for target in [value()] if isinstance(target, (nn.Module, torch.Tensor, MethodType))]
     if issubclass(kind, torch.jit.ScriptModule):  # which keeps them in C++
         return [*value.parameters()]
+    if issubclass(kind, nn.Module):  # without registers that are empty, as most are
+        return [held for held in value.__dict__.values() if type(held) is not OrderedDict or held]
     if kind in ProxyTypes:
         with suppress(ReferenceError):  # it is dead
             return [value.__init__.__self__]

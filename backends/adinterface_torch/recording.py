@@ -61,8 +61,10 @@ def in_graph(given: Iterable[Any]) -> bool:
         if isinstance(value, torch.Tensor):
             if value.grad_fn is not None or (RUNNING and value.requires_grad and (here.depth or _is_input(value))):
                 return True
-        elif isinstance(value, nn.Module) and any(x.grad_fn is not None for x in (*value.parameters(), *value.buffers())):
-            return True
+        elif isinstance(value, nn.Module):
+            own = [x for inner in value.modules() for x in (*inner._parameters.values(), *inner._buffers.values())]
+            if any(x is not None and x.grad_fn is not None for x in own):
+                return True
     return False
 
 

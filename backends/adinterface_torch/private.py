@@ -70,7 +70,7 @@ level_of: Callable[[Any], int] = _private(_FUNCTORCH, "maybe_get_level")
 
 def outside_all(x: Any = None) -> AbstractContextManager[Any]:
     """Outside of them, for a tensor that belongs to none: inside, an operation would give one that does, without numbers."""
-    return _NO_SCOPE if peek() is None or (x is not None and is_wrapped(x)) else temporarily_clear_interpreter_stack()
+    return _NO_SCOPE if not transformations() or (x is not None and is_wrapped(x)) else temporarily_clear_interpreter_stack()
 
 
 _NO_SCOPE = nullcontext()

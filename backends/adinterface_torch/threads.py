@@ -99,7 +99,13 @@ def _carrying(cls: type, name: str) -> Callable[..., Any]:
         if peek() is None or here.pooling:
             return method(worker, *args, **kwargs)
         if cls is Thread:
-            worker.run = _inside(worker.run)
+            run = _inside(worker.run)
+
+            def run_once() -> None:
+                del worker.run
+                run()
+
+            worker.run = run_once
             return method(worker)
         here.pooling = True
         try:  # a ThreadPool takes the function by its name, too

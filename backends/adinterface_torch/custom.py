@@ -17,11 +17,10 @@ from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_lin
 
 from .backward import backward, detached
 from .dtypes import is_inexact
-from .nested_forward import dual, is_followed, is_nested_forward, plain, refusal
+from .nested_forward import dual, is_followed, is_nested_forward, outside_derivatives, plain, refusal
 from .private import (
     TransformType,
     in_dual_level,
-    is_gradtracking,
     is_wrapped,
     peek,
     set_forward_enabled,
@@ -142,14 +141,7 @@ def _value(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
 
 def _constants(tensors: Arrays) -> Arrays:
     """The numbers of tensors, outside of all derivatives. Those of a batch stay in it."""
-    return tuple(map(_constant, tensors)) if peek() is not None else detached(tensors)
-
-
-def _constant(x: torch.Tensor) -> torch.Tensor:
-    x = x.detach()
-    while is_gradtracking(x):
-        x = unwrapped(x)
-    return x
+    return tuple([outside_derivatives(x.detach()) for x in tensors]) if peek() is not None else detached(tensors)
 
 
 def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arrays:

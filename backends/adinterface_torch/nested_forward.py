@@ -26,8 +26,10 @@ from .private import (
     in_backward,
     in_dual_level,
     is_forward_enabled,
+    is_gradtracking,
     is_wrapped,
     level_of,
+    outside_all,
     peek,
     retrieve_current_functorch_interpreter,
     set_forward,
@@ -103,6 +105,13 @@ def is_followed(tensor: torch.Tensor) -> bool:
     return bool(levels.moved) or levels.recorded
 
 
+def outside_derivatives(x: torch.Tensor) -> torch.Tensor:
+    """The tensor in the transformations around it up to a batch, of which it remains a part."""
+    while is_gradtracking(x):
+        x = unwrapped(x)
+    return x
+
+
 def plain(x: Any) -> Any:
     """The tensor in the transformations around it."""
     while is_wrapped(x):
@@ -133,6 +142,10 @@ class _Forward(TorchFunctionMode):
             kwargs = {key: _apart(x, args[0]) for key, x in kwargs.items()}
         elif name == "linalg_lu_solve":
             refuse_misread()
+        elif name in ("numpy", "__array__") and not is_followed(args[0]):  # as the code of a rule may call them
+            x = outside_derivatives(args[0])
+            with outside_all(x):
+                return func(x, *args[1:], **kwargs)
         if self.nested:
             self._refuse_nested(func, name, args, kwargs)
         x = func(*args, **kwargs)

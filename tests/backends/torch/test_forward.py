@@ -20,6 +20,7 @@ from adinterface import (
     prepare,
     pullback,
     pushforward,
+    rule,
 )
 
 FORWARD, REVERSE = AutoTorch(mode="forward"), AutoTorch()
@@ -287,3 +288,16 @@ def test_the_derivative_of_a_forward_derivative_is_refused_in_a_batch_too():
 
     with pytest.raises(BackendError, match="f calls linalg_det of torch inside a derivative of a forward derivative"):
         batched(gradient, pushed, REVERSE, Each(MATRICES))
+
+
+# NumPy on constants ------------------------------------------------------------------------------------------------------------
+
+
+@each_backend
+def test_the_code_of_a_rule_may_call_numpy_on_its_tensors(backend):
+    sine = rule(lambda y: torch.from_numpy(np.sin((2 * y).numpy())) + torch.as_tensor(np.cos(np.asarray(y))))
+    sine.pullback(lambda c, value, y: c * (2 * torch.cos(2 * y) - torch.sin(y)))
+    slopes = 2 * torch.cos(2 * X) - torch.sin(X)
+    assert_numbers(jacobian(sine, backend, X)[0], torch.diag(slopes), 1e-12)
+    assert_numbers(pushforward(sine, backend, (X,), (X,)).tangent, slopes * X, 1e-12)
+    assert_numbers(gradient(lambda x: (x * torch.from_numpy(x.detach().numpy())).sum(), backend, X)[0], X, 1e-12)

@@ -290,7 +290,7 @@ def test_the_derivative_of_a_forward_derivative_is_refused_in_a_batch_too():
         batched(gradient, pushed, REVERSE, Each(MATRICES))
 
 
-# NumPy on constants ------------------------------------------------------------------------------------------------------------
+# NumPy on constants -----------------------------------------------------------------------------------------------------------
 
 
 @each_backend

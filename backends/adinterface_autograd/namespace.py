@@ -127,7 +127,7 @@ _own = sorted({name for name in globals() if not name.startswith("_")} - {"anp",
 globals().update(_boxing_all(globals(), _own))
 _Box.namespace = _this
 
-# What compositions take beside the standard.
+# What compositions take in addition to the standard.
 
 
 def gather(x: _Any, indices: _Any, axis: int) -> _Any:

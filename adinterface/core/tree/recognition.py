@@ -21,8 +21,7 @@ from ..contract.nodes import NodeType
 from ..contract.static_values import KEY_FUNCTIONS, Identity
 from ..contract.structures import EACH, Constant, Each
 from ..contract.tracing import refuse
-from .attributes import Attributes
-from .containers import BUILT_IN, KEPT_CLASSES, Registered
+from .containers import BUILT_IN, KEPT_CLASSES, Attributes, Registered
 from .opaque import buffer_has_floats, hidden, is_number
 
 T = TypeVar("T")

@@ -65,7 +65,13 @@ from .rules import array_namespace, rule
 from .sparse import AutoSparse
 
 #: What extensions add to the core: operations on some backend values, operators around operators, and what it calls by name.
-_extend(sparse.EXTENSION, _batching.EXTENSION, around={batched: _batched_kind}, **integrations.FUNCTIONS)
+_extend(
+    sparse.EXTENSION,
+    _batching.EXTENSION,
+    around={batched: _batched_kind},
+    **sparse.FUNCTIONS,
+    **integrations.FUNCTIONS,
+)
 
 if _TYPE_CHECKING:
     from . import fit as fit

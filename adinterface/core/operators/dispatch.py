@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from ..call.messages import describe, require_function
 from ..contract.auto import AutoBackend, require_hashable
+from ..contract.registry import FUNCTIONS, imported
 from .operation import Operation
 
 T = TypeVar("T")
@@ -27,13 +27,8 @@ class Extension(NamedTuple):
     entry: str
 
     def operation(self, kind: Kind, auto: AutoBackend) -> Operation:
-        operation: Operation = _imported(self.entry)(kind, auto)
+        operation: Operation = imported(self.entry)(kind, auto)
         return operation
-
-
-def _imported(entry: str) -> Any:
-    module, _, name = entry.partition(":")
-    return getattr(importlib.import_module(module), name)
 
 
 #: Takes an operator around an operator apart: from the caller for messages, the inner operator, the arguments behind it and the
@@ -42,7 +37,6 @@ OuterOperator = Callable[[str, Any, tuple[Any, ...], dict[str, Any]], tuple[Kind
 
 _extensions: list[Extension] = []
 _outer_operators: dict[Any, OuterOperator] = {}
-_functions: dict[str, str] = {}
 
 
 def extend(*extensions: Extension, around: Mapping[Any, OuterOperator] = MappingProxyType({}), **functions: str) -> None:
@@ -52,7 +46,7 @@ def extend(*extensions: Extension, around: Mapping[Any, OuterOperator] = Mapping
     """
     _extensions.extend(extensions)
     _outer_operators.update(around)
-    _functions.update(functions)
+    FUNCTIONS.update(functions)
     _cached_operation.cache_clear()
 
 
@@ -120,11 +114,6 @@ def require_call(caller: str, operator: Any, f: Any) -> None:
 def outer_operator_of(operator: Any) -> OuterOperator | None:
     """What takes an operator around an operator apart; None for anything else."""
     return _entry(_outer_operators, operator)
-
-
-def function_of_extension(name: str) -> Any:
-    """What an extension registered by this name; None without that extension."""
-    return _imported(_functions[name]) if name in _functions else None
 
 
 def _entry(table: Mapping[Any, T], operator: Any) -> T | None:

@@ -9,7 +9,7 @@ from .. import derive
 from ..call.call import Call
 from ..call.output import Function, OutputKind
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays, Aux
+from ..contract.backend import Arrays
 from .dispatch import OPERATIONS
 from .operation import Forms, Operation, Results, ResultType
 from .run import run
@@ -86,14 +86,15 @@ class GradientOperation(Operation):
     stores = True
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        _, _, gradients, connected = derive.gradient(self.backend, function, leaves, value=False)
-        return gradients if connected else Aux(gradients)
+        outputs, aux, gradients, connected = derive.gradient(self.backend, function, leaves, value=self.gives_value)
+        # Whether the outputs depend on an argument, as structure: of a bool an engine would compute.
+        return () if connected else None, self.parts(outputs, aux, gradients)
 
     def finish(self, call: Call, results: Results) -> Any:
-        if type(results) is Aux:  # the outputs depend on no argument
+        connected, parts = results
+        if connected is None:
             call.warn_disconnected()
-            results = results.arrays
-        return call.gradients(results)
+        return super().finish(call, parts)
 
 
 class ValueAndGradientOperation(GradientOperation):
@@ -101,14 +102,6 @@ class ValueAndGradientOperation(GradientOperation):
     output: ClassVar[OutputKind] = "scalar and aux"
     result: ClassVar[ResultType] = ValueAndGradient
     forms: ClassVar[Forms] = ("value", "arguments")
-
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        outputs, aux, gradients, connected = derive.gradient(self.backend, function, leaves)
-        return outputs, aux, gradients if connected else Aux(gradients)
-
-    def finish(self, call: Call, results: Results) -> Any:
-        outputs, aux, gradients = results
-        return ValueAndGradient(aux.form.assemble(outputs, aux.arrays, call.present), super().finish(call, gradients))
 
 
 GradientOperation.following = ValueAndGradientOperation

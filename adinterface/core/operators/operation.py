@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -12,8 +13,8 @@ from ..call.output import Function, OutputKind
 from ..call.plan import Plan, Plans, plan
 from ..contract.auto import AutoBackend, SecondOrder
 from ..contract.backend import Arrays, Aux, Backend
+from ..contract.registry import function_of_extension
 from ..tree import build_gradient
-from .dense import warn_if_wasteful
 from .requirements import require_leaves, require_no_each, require_number, require_one, require_real
 from .second_order import computing_backend, first_order, second_order
 
@@ -26,6 +27,9 @@ Compute = Callable[[Function, Arrays, Arrays], Results]
 #: The compiled `Compute`: takes the native leaves, the carried values and the tangents, concatenated.
 Compiled = Callable[..., Results]
 
+
+#: A dense Jacobian or Hessian with more entries is large.
+LARGE = 10**7
 
 #: The form of a result: f's value; a tangent of it (None for a leaf without a derivative); a tuple with an entry like each
 #: argument of f; like the first argument; that tuple for each leaf of the value; a tree of trees like the first argument; a map
@@ -87,6 +91,7 @@ class Operation(ABC):
         self.specializes: bool = type(self).specialized is not Operation.specialized
         #: Whether a result is f's value, and whether a result has the structure of f's value.
         self.gives_value: bool = "value" in self.forms
+        self._parts: tuple[PartForm, ...] = tuple([form for form in self.forms if form != "value"])
         self.needs_aux: bool = not {"value", "tangent", "jacobian"}.isdisjoint(self.forms)
         #: The plans that one-shot and prepared calls share.
         self.plans: Plans = Plans(self._plan)
@@ -159,8 +164,7 @@ class Operation(ABC):
     def finish(self, call: Call, results: Results) -> Any:
         """The user's results from those of `compute`, by default those of `parts`: one for each form but the value."""
         outputs, aux, *parts = results if self.needs_aux else ((), None, *results)
-        forms = [form for form in self.forms if form != "value"]
-        made = [self._made(form, call, aux, part) for form, part in zip(forms, parts, strict=True)]
+        made = [self._made(form, call, aux, part) for form, part in zip(self._parts, parts, strict=True)]
         if self.gives_value:
             made.insert(0, aux.form.assemble(outputs, aux.arrays, call.present))
         return made[0] if self.result is None else self.result(*made)
@@ -169,13 +173,21 @@ class Operation(ABC):
         if form == "tangent":
             return call.tangent(aux.form.structure, part)
         if form == "jacobian":
-            warn_if_wasteful(self.name, part)
+            self._look_at("Jacobian", part)
             return build_gradient(aux.form.structure, iter([call.blocks(row) for row in part]))
         if form == "hessian":
-            warn_if_wasteful(self.name, part, "Hessian")
+            self._look_at("Hessian", part)
             return call.square(part)
         gradients = call.gradients(part)
         return gradients if form == "arguments" else gradients[0]
+
+    def _look_at(self, matrix: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Let an extension look at a large dense matrix."""
+        blocks = [block for row in rows for block in row]
+        if sum([math.prod(block.shape) for block in blocks]) > LARGE:
+            look = function_of_extension("look_at_dense")
+            if look is not None:
+                look(self.name, matrix, blocks)
 
 
 class SecondOrderOperation(Operation):

@@ -12,10 +12,11 @@ from ..call.messages import require_function
 from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.cache import Cache
+from ..contract.registry import function_of_extension
 from ..contract.static_values import Unkeyed
 from ..contract.tracing import entry, tracing, untraced
 from ..tree import Signature
-from .dispatch import Kind, function_of_extension, operation_of, outer_operator_of, recipe, require_operator
+from .dispatch import Kind, operation_of, outer_operator_of, recipe, require_operator
 from .evaluate import evaluate, specialized
 from .specialization import Specialization, static_key
 from .typed import typed

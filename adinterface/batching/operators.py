@@ -21,7 +21,6 @@ from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Aux
 from ..core.contract.library import Library
 from ..core.contract.repetition import Repeated, copies
-from ..core.derive.workers import PIECES, Outside, Task, run_all
 from ..core.operators.dispatch import operation_of
 from ..core.operators.evaluate import evaluate
 from ..core.operators.jacobian import JacobianOperation, ValueAndJacobianOperation
@@ -31,6 +30,7 @@ from ..core.operators.second_order import first_order
 from ..core.tree import CONSTANT, EACH, Constant, Node, Structure, flatten_tree, handler_of, rebuild
 from .batched import Batched, BatchedKind
 from .batched_call import BatchedLayout
+from .workers import PIECES, Outside, Task, run_all
 
 
 def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:

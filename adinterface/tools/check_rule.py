@@ -11,9 +11,9 @@ import numpy as np
 
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.errors import BackendError, RuleError
+from ..core.contract.fixed_values import nothing_fixed
 from ..core.contract.library import NUMPY, PYTHON, Library, epsilon, kind
 from ..core.contract.registry import auto_class, backend_class, find, is_installed, names
-from ..core.derive.fixed_values import nothing_fixed
 from ..core.operators.gradient import gradient
 from ..core.operators.hessian import hvp
 from ..core.operators.pullback import pullback, pushforward

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
+from ..core.contract.fixed_values import Hold, nothing_fixed
 from ..core.contract.library import Library, epsilon, width
-from ..core.derive.fixed_values import Hold, nothing_fixed
 from ..core.operators.pullback import pullback
 from ..core.operators.second_order import first_order
 from ..core.tree import Structure, handler_of

@@ -16,6 +16,7 @@ from adinterface.core.contract.errors import PrecisionError
 from adinterface.core.contract.library import epsilon, width
 from adinterface.core.contract.record import active_record
 
+from .around import Around
 from .differences import Array, Evaluations, Form, Level, below, kept
 
 DOUBLE = np.dtype(np.float64)
@@ -27,8 +28,7 @@ class FlatEvaluations(Evaluations):
     def __init__(self, backend: Backend, function: Any, leaves: Arrays, executor: Any = None):
         super().__init__(leaves, records=active_record() is not None)
         self.backend, self.executor = backend, executor
-        #: The function, with what f ignores and draws fixed at the point.
-        self.around = function.around(backend, leaves, lambda: below(Level()))
+        self.around = Around(function, backend, leaves)
         #: f's aux, from its first evaluation.
         self.aux = Aux()
         self._base: tuple[Arrays, Aux] | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 from ..contract.ambient import within
@@ -126,12 +125,6 @@ class Sampled(FlatFunction):
         """A value as outputs and aux."""
         outputs_and_aux: tuple[Arrays, Aux] = result
         return outputs_and_aux
-
-    def around(self, backend: Backend, leaves: Arrays, aside: Callable[[], AbstractContextManager[Any]] = nullcontext) -> Any:
-        """An `Around` of these leaves. aside: enters a context for an evaluation that no other one may notice."""
-        from .around import Around  # late: only engines that take derivatives from values need it
-
-        return Around(self, backend, leaves, aside)
 
 
 class _Back(FlatFunction):

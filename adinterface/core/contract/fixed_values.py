@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.ambient import within
-from ..contract.errors import RuleError
-from ..contract.library import Library
+from .ambient import within
+from .errors import RuleError
+from .library import Library
 
 #: Makes a context.
 Scope = Callable[[], AbstractContextManager[Any]]

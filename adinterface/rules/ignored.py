@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
 from ..core.contract.errors import RuleError
-from ..core.contract.fixed_values import fixed_value
 from ..core.contract.library import Library
 from ..core.tree import Leaf, flatten, handler_of
+from .fixed_values import fixed_value
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from adinterface.core.contract.backend import Arrays, Aux, Backend
-from adinterface.core.contract.fixed_values import Hold
+from adinterface.core.contract.registry import function_of_extension
 from adinterface.core.contract.repetition import Draws, Repeated, copies, known_to
 
 from .differences import OUTSIDE, Level, below
+
+
+class _NothingIgnored:
+    """In place of the `Hold` of `adinterface.rules`, without which f can ignore nothing."""
+
+    record = None
+
+    def __init__(self, *point: Any):
+        self.place = 0
+
+    def __call__(self, f: Callable[..., Any], *args: Any) -> Any:
+        return f(*args)
+
+    def steadily(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 class Around:
@@ -19,7 +35,9 @@ class Around:
         self._backend, self._leaves, self._source = backend, leaves, function.elsewhere
         self._draws = draws = Draws(known_to(function), all_generators=False)
         self._here, self._elsewhere = Repeated(function, draws), Repeated(self._source, draws)
-        self._hold = Hold(self._elsewhere, leaves, lambda: below(Level()))  # no other evaluation may notice it
+        hold = function_of_extension("Hold") or _NothingIgnored
+        #: Evaluates f with the values that it ignores.
+        self._hold: Any = hold(self._elsewhere, leaves, lambda: below(Level()))  # no other evaluation may notice it
 
     def copies(self) -> Arrays:
         """The leaves for an f that may write into them."""

@@ -15,12 +15,11 @@ from ..tree import (
     CONSTANT,
     DIFFERENTIATED,
     Flattening,
-    Given,
     Node,
-    Owner,
     Slot,
     Structure,
     is_floating_array,
+    is_in_front,
 )
 
 
@@ -110,7 +109,7 @@ def lay_out(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Layout, Seq
         dtypes=native_dtypes,
         all_dtypes=all_dtypes,
         without_numbers=tuple([n for n, slot in enumerate(slots) if slot.library is None and slot.dtype]),
-        owners=tuple([n for n, value in enumerate(values) if type(value) in (Owner, Given)]),
+        owners=tuple([n for n, value in enumerate(values) if is_in_front(value)]),
         owned=frozenset(_owned_once(slots, values)),
         active_arguments=tuple(active_arguments),
         promoted=tuple(promoted),

@@ -12,7 +12,7 @@ from ..contract.errors import DisconnectedWarning, PrecisionWarning, an, levels_
 from ..contract.inexact import Accuracy
 from ..contract.library import PYTHON, Library, kind
 from ..contract.record import tell_doubt
-from ..tree import Constant, Given, Node, Owner, Slot, Structure, count_leaves, handler_of, stood_for
+from ..tree import Constant, Node, Slot, Structure, count_leaves, handler_of, is_in_front, stood_for
 from .layout import Layout
 
 
@@ -32,7 +32,7 @@ def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]
 
     slots: each slot with its value, in order.
     """
-    remaining = iter([(slot, value) for slot, value in slots if type(value) not in (Owner, Given)])
+    remaining = iter([(slot, value) for slot, value in slots if not is_in_front(value)])
     for i, structure in enumerate(structures):
         for path, place in structure.places(f"args[{i}]"):
             result = [next(remaining) for _ in range(count_leaves(place))]

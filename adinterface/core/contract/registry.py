@@ -152,7 +152,7 @@ def register_library(library: Library) -> None:
     _own_libraries.append(library)
 
 
-#: What the core calls in extensions: `"module:name"` by name.
+#: What the core and engines call in extensions: `"module:name"` by name.
 FUNCTIONS: dict[str, str] = {}
 
 
@@ -161,6 +161,7 @@ def function_of_extension(name: str) -> Any:
     return imported(FUNCTIONS[name]) if name in FUNCTIONS else None
 
 
+@functools.cache
 def imported(entry: str) -> Any:
     """What `"module:name"` names."""
     module, _, name = entry.partition(":")

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from .library import Library
 from .nodes import NodeType
@@ -31,26 +31,6 @@ class Constant:
 
     def __repr__(self) -> str:
         return f"Constant({self.value!r})"
-
-
-class Each(Generic[T]):
-    """Marks an array with a leading axis for `batched`, or a tree in which every array has one.
-
-    It may be at any node of an argument, around or inside a Constant, and in keyword arguments; f receives one entry.
-
-    >>> import numpy as np
-    >>> from adinterface import AutoFiniteDifferences, Each, batched, derivative
-    >>> batched(derivative, lambda x: x**2, AutoFiniteDifferences(), Each(np.array([1.0, 2.0, 3.0]))).round(6)
-    array([2., 4., 6.])
-    """
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: T):
-        self.value: T = value
-
-    def __repr__(self) -> str:
-        return f"Each({self.value!r})"
 
 
 class Structure(ABC):
@@ -218,7 +198,6 @@ class Marker(NodeType):
 
 #: A Constant: nothing in it is differentiated, and its whole gradient is None.
 CONSTANT = Marker(Constant)
-EACH = Marker(Each)
 
 
 class Owner(NamedTuple):
@@ -233,13 +212,16 @@ class Given(NamedTuple):
 
     value: Any
     type: NodeType
+    #: Whether it is in a Constant, which has no gradient.
+    constant: bool
 
     def key(self) -> Any:
         return self.type.key(self.value, False)
 
 
-class GivenConstant(Given):
-    """The same in a Constant, which has no gradient."""
+def is_in_front(value: Any) -> bool:
+    """Whether a slot's value is no child, but what builds the gradient of a node: an owner, or data."""
+    return type(value) is Owner or (type(value) is Given and not value.constant)
 
 
 @dataclass(frozen=True, slots=True)

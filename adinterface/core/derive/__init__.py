@@ -4,7 +4,7 @@ Works on native arrays only. May import the contract.
 """
 
 from ..contract.record import note_step
-from .jacobians import from_parts, gradient, jacobian, part_of_columns, part_of_rows
+from .jacobians import gradient, jacobian
 from .primitives import back_stacked, linearize, pullback, push_stacked, pushforward
 from .second_order import (
     DerivedFunction,
@@ -18,7 +18,7 @@ from .second_order import (
 )
 
 __all__ = [
-    "DerivedFunction", "back_stacked", "derivative", "from_parts", "gradient", "gradients", "hessian", "hessian_diagonal",
-    "hessian_map", "hvp", "jacobian", "linearize", "note_step", "part_of_columns", "part_of_rows", "pullback",
+    "DerivedFunction", "back_stacked", "derivative", "gradient", "gradients", "hessian", "hessian_diagonal",
+    "hessian_map", "hvp", "jacobian", "linearize", "note_step", "pullback",
     "push_stacked", "pushforward", "second_derivative",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
-from ..call.messages import describe, require_function
+from ..call.messages import describe
 from ..contract.auto import AutoBackend, require_hashable
 from ..contract.registry import FUNCTIONS, imported
 from .operation import Operation
@@ -77,7 +77,7 @@ def require_operator(caller: str, operator: Any) -> type[Operation]:
 
     caller: the calling tool and its arguments, for the message.
     """
-    kind = _entry(OPERATIONS, operator)
+    kind = entry_of(OPERATIONS, operator)
     if kind is not None:
         return kind
     names = sorted(operation.name for operation in OPERATIONS.values())
@@ -103,20 +103,13 @@ def recipe(kind: Kind) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return found
 
 
-def require_call(caller: str, operator: Any, f: Any) -> None:
-    """As `require_operator`, for tools that take any function with an operator's call signature; f must be a function, not an
-    operator, which it is if the two were exchanged."""
-    if not callable(operator) or _entry(OPERATIONS, f) is not None:
-        require_operator(caller, operator)
-    require_function(caller.partition("(")[0], f)
-
-
 def outer_operator_of(operator: Any) -> OuterOperator | None:
     """What takes an operator around an operator apart; None for anything else."""
-    return _entry(_outer_operators, operator)
+    return entry_of(_outer_operators, operator)
 
 
-def _entry(table: Mapping[Any, T], operator: Any) -> T | None:
+def entry_of(table: Mapping[Any, T], operator: Any) -> T | None:
+    """The entry of an operator; None if there is none."""
     try:
         return table.get(operator)
     except TypeError:  # it cannot be hashed

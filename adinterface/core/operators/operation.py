@@ -15,7 +15,7 @@ from ..contract.auto import AutoBackend, SecondOrder
 from ..contract.backend import Arrays, Aux, Backend
 from ..contract.registry import function_of_extension
 from ..tree import build_gradient
-from .requirements import require_leaves, require_no_each, require_number, require_one, require_real
+from .requirements import require_leaves, require_number, require_one, require_real
 from .second_order import computing_backend, first_order, second_order
 
 #: The result of `compute`: tuples and lists of native arrays and `Aux`, with the engine's maps if the operator returns one.
@@ -124,8 +124,7 @@ class Operation(ABC):
         return plan(self.name, self.backend, layout, args, values, copy=copy, backends=backends, wrappings=wrappings), values
 
     def marked(self, layout: Layout, values: Sequence[Any]) -> Layout:
-        """The layout, after a check of the markers in it, other than Constant."""
-        require_no_each(self.name, layout)
+        """The layout, with what the markers in it mean, other than Constant."""
         return layout
 
     def shape(self, layout: Layout, values: Sequence[Any]) -> tuple[int, ...]:

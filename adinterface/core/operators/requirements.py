@@ -9,22 +9,13 @@ from ..call.layout import Layout
 from ..call.messages import nothing_differentiable
 from ..contract.errors import NotDifferentiableError
 from ..contract.library import kind
-from ..tree import DIFFERENTIATED, EACH
+from ..tree import DIFFERENTIATED
 
 
 def require_leaves(operator: str, layout: Layout, values: Sequence[Any]) -> None:
     """Something must be differentiated."""
     if not layout.active:
         raise NotDifferentiableError(nothing_differentiable(operator, layout, zip(layout.slots, values)))
-
-
-def require_no_each(operator: str, layout: Layout) -> None:
-    """Nothing may be marked with Each."""
-    if EACH in layout.node_types():
-        raise TypeError(
-            f"{operator}: Each(...) marks a leading axis for batched alone. Call batched({operator}, f, backend, "
-            f"...), or pass the array itself."
-        )
 
 
 def require_one(operator: str, layout: Layout) -> None:

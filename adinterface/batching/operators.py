@@ -124,7 +124,7 @@ def _part(
 ) -> Arrays:
     """On a worker."""
     operation = operation_of(_PartOfColumns if columns else _PartOfRows, auto)
-    plan, values, _ = operation.plans.find(args, kwargs)
+    plan, values, _ = operation.find_plan(args, kwargs)
     stacks: Arrays = evaluate(operation, plan, f, values, ends)
     return tuple([_sent(stack) for stack in stacks])
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from .library import Library
 from .nodes import NodeType
@@ -33,36 +32,7 @@ class Constant:
         return f"Constant({self.value!r})"
 
 
-class Structure(ABC):
-    """A `Node` with children, or a place: a `LeafSpec` for a numeric leaf, or a `Static` value."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def build(self, leaves: Iterator[Any]) -> Any:
-        """The tree with these leaves; Constants are unwrapped, static values kept."""
-
-    @abstractmethod
-    def gradient(self, gradients: Iterator[Any], owners: Iterator[Any]) -> Any:
-        """The tree of gradients: one for each differentiated leaf, None for everything else.
-
-        owners: the objects of its owners, and `GIVEN` data.
-        """
-
-    @abstractmethod
-    def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
-        """Computes bottom-up: `place` for each place, `node` for each node with the results of its children."""
-
-    def places(self, path: str) -> Iterator[tuple[str, Structure]]:
-        """Every place with its path; a Constant counts as one place."""
-        yield path, self
-
-    def nodes(self) -> Iterator[Node]:
-        """Every node, parents first."""
-        return iter(())
-
-
-class LeafSpec(Structure):
+class LeafSpec:
     """A place for a numeric leaf, which is differentiated or carried along."""
 
     __slots__ = ("differentiated",)
@@ -71,13 +41,27 @@ class LeafSpec(Structure):
         self.differentiated: bool = differentiated
 
     def build(self, leaves: Iterator[Any]) -> Any:
+        """The tree with these leaves; Constants are unwrapped, static values kept."""
         return next(leaves)
 
     def gradient(self, gradients: Iterator[Any], owners: Iterator[Any]) -> Any:
+        """The tree of gradients: one for each differentiated leaf, None for everything else.
+
+        owners: the objects of its owners, and `GIVEN` data.
+        """
         return next(gradients) if self.differentiated else None
 
     def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
+        """Computes bottom-up: `place` for each place, `node` for each node with the results of its children."""
         return place(self)
+
+    def places(self, path: str) -> Iterator[tuple[str, Structure]]:
+        """Every place with its path; a Constant counts as one place."""
+        yield path, self
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node, parents first."""
+        return iter(())
 
 
 class Static(LeafSpec):
@@ -101,8 +85,8 @@ DIFFERENTIATED, CARRIED = LeafSpec(True), LeafSpec(False)
 GIVEN = object()
 
 
-class Node(Structure):
-    """A container: its type, the data that the type needs to build it again, and its class."""
+class Node:
+    """A container as a structure: its type, the data that the type needs to build it again, and its class."""
 
     __slots__ = ("_keys", "children", "cls", "data", "differentiated", "flat", "inner", "type")
 
@@ -170,6 +154,9 @@ class Node(Structure):
         for child in self.children:
             yield from child.nodes()
 
+
+#: A `Node` with children, or a place: a `LeafSpec` for a numeric leaf, or a `Static` value.
+Structure: TypeAlias = LeafSpec | Node
 
 _LEAVES, _DIFFERENTIATED = frozenset({DIFFERENTIATED, CARRIED}), frozenset({DIFFERENTIATED})
 

@@ -10,11 +10,14 @@ from typing import Any, ClassVar, Literal
 from ..call.call import Call
 from ..call.layout import Layout, lay_out
 from ..call.output import Function, OutputKind
-from ..call.plan import Plan, Plans, plan
+from ..call.plan import Plan, plan
 from ..contract.auto import AutoBackend, SecondOrder
 from ..contract.backend import Arrays, Aux, Backend
+from ..contract.cache import Cache
+from ..contract.errors import AdinterfaceError
 from ..contract.registry import function_of_extension
-from ..tree import build_gradient
+from ..contract.static_values import Unkeyed
+from ..tree import Signature, build_gradient
 from .requirements import require_leaves, require_number, require_one, require_real
 from .second_order import computing_backend, first_order, second_order
 
@@ -94,7 +97,7 @@ class Operation(ABC):
         self._parts: tuple[PartForm, ...] = tuple([form for form in self.forms if form != "value"])
         self.needs_aux: bool = not {"value", "tangent", "jacobian"}.isdisjoint(self.forms)
         #: The plans that one-shot and prepared calls share.
-        self.plans: Plans = Plans(self._plan)
+        self._plans: Cache[Plan] = Cache(128)
 
     @property
     def title(self) -> str:
@@ -108,6 +111,18 @@ class Operation(ABC):
     def backends(self) -> tuple[Backend, ...]:
         """All backends whose options hold for a call."""
         return (self.backend,)
+
+    def find_plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any], Signature | None]:
+        """The plan for such arguments, their values, and their signature; without a signature (None) nothing is cached."""
+        try:
+            signature = Signature(args, kwargs)
+        except (Unkeyed, AdinterfaceError, RecursionError):
+            return *self._plan(args, kwargs), None  # which raises the error, with its path
+        known = self._plans.get(signature.key)
+        if known is None:
+            known = self._plan(args, kwargs)[0]
+            self._plans.add(signature.key, known)
+        return known, signature.values, signature
 
     def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any]]:
         layout, values = lay_out(args, kwargs)

@@ -55,7 +55,7 @@ def prepare(
     kind, f, backend, example_args = _parts(operator, f, (backend, *example_args), kwargs)
     inner = prepared = Prepared(kind, backend, f)
     args, _ = prepared._operation.arguments(example_args)
-    plan, values, signature = prepared._operation.plans.find(args, kwargs)
+    plan, values, signature = prepared._operation.find_plan(args, kwargs)
     example = function_of_extension("Example")
     # Not of modules, which it would keep alive; and a nested tensor has no shape.
     if example and not plan.layout.owned and signature is not None:
@@ -147,7 +147,7 @@ class Prepared:
         directions = None
         if self._operation.directions is not None:
             args, directions = self._operation.arguments(args)
-        plan, values, signature = self._operation.plans.find(args, kwargs)
+        plan, values, signature = self._operation.find_plan(args, kwargs)
         if not plan.wrappings:
             return self._specialization(plan, values, signature)(values, directions)
         inner, own, values, signature = self._inside(plan, args, kwargs)
@@ -194,7 +194,7 @@ class Prepared:
         if f is not self._original:
             with self._lock:
                 inner = self._inner = self._inner or Prepared(kind, self._auto, f)
-        return inner, *inner._operation.plans.find(args, kwargs)
+        return inner, *inner._operation.find_plan(args, kwargs)
 
     def copy(self) -> Prepared:
         """Another prepared call that starts with the same specializations."""

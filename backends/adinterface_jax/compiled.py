@@ -6,8 +6,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import jax
+
 from adinterface.core.contract.errors import comes_from_reading
 
+from .outside import own_error
 from .python_numbers import PythonNumbers
 
 
@@ -28,7 +31,9 @@ class Compiled(PythonNumbers):
     def __call__(self, *arrays: Any) -> Any:
         by_path = self._by_path
         try:
-            return super().__call__(*arrays) if by_path is None else by_path(*arrays)
+            return self._called(*arrays) if by_path is None else by_path(*arrays)
+        except jax.errors.JaxRuntimeError as error:
+            raise own_error(error) from None
         except Exception as error:
             if self._undecided or not comes_from_reading(error):
                 raise

@@ -9,7 +9,7 @@ from typing import Any
 from ..contract.arrays import block_dtype, cast, filled, full_like, is_complex, library_of, size_of
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
 from ..contract.errors import NotRecordedError
-from ..contract.record import from_engine, note_step
+from ..contract.record import active_record, from_engine, note_step
 from . import policy
 from .basis import Components, empty_block, namespace_of, reshaped, sum_units
 from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
@@ -18,13 +18,16 @@ from .primitives import back_stacked, checked, linearize, pullback, push_stacked
 def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
     """The gradient of a function with one real scalar output. Without `value`, outputs and aux are not used."""
     if backend.mode != "forward":
-        step = "one pullback of 1" if gives(backend, "pullback") else "its own gradient"
-        result = from_engine(backend, step, backend.gradient, function, leaves, value=value)
+        if active_record() is None:  # shorter for the most frequent call
+            result = backend.gradient(function, leaves, value=value)
+        else:
+            step = "one pullback of 1" if gives(backend, "pullback") else "its own gradient"
+            result = from_engine(backend, step, backend.gradient, function, leaves, value=value)
         if result is not None:
             gradients = filled(backend, result.gradients, leaves)
             return result if gradients is result.gradients else result._replace(gradients=gradients)
         if gives(backend, "pullback"):
-            note_step(backend, step)
+            note_step(backend, "one pullback of 1")
             pulled = checked(backend, backend.pullback(function, leaves), leaves)
             seed = full_like(backend, pulled.outputs[0], 1.0)
             return Gradient(pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected)

@@ -86,15 +86,14 @@ class GradientOperation(Operation):
     stores = True
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        outputs, aux, gradients, connected = derive.gradient(self.backend, function, leaves, value=self.gives_value)
-        # Whether the outputs depend on an argument, as structure: of a bool an engine would compute.
-        return () if connected else None, self.parts(outputs, aux, gradients)
+        _, _, gradients, connected = derive.gradient(self.backend, function, leaves, value=False)
+        return gradients, () if connected else None  # structure, which an engine does not compute
 
     def finish(self, call: Call, results: Results) -> Any:
-        connected, parts = results
+        gradients, connected = results
         if connected is None:
             call.warn_disconnected()
-        return super().finish(call, parts)
+        return call.gradients(gradients)
 
 
 class ValueAndGradientOperation(GradientOperation):
@@ -102,6 +101,14 @@ class ValueAndGradientOperation(GradientOperation):
     output: ClassVar[OutputKind] = "scalar and aux"
     result: ClassVar[ResultType] = ValueAndGradient
     forms: ClassVar[Forms] = ("value", "arguments")
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        outputs, aux, gradients, connected = derive.gradient(self.backend, function, leaves)
+        return outputs, aux, (gradients, () if connected else None)
+
+    def finish(self, call: Call, results: Results) -> Any:
+        outputs, aux, gradients = results
+        return ValueAndGradient(aux.form.assemble(outputs, aux.arrays, call.present), super().finish(call, gradients))
 
 
 GradientOperation.following = ValueAndGradientOperation

@@ -43,13 +43,13 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
     Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex outputs: the complex derivative
     by the leaf or its real part, by rows and by columns alike; the holomorphic derivative if there is one.
     """
-    own = backend.jacobian(function, leaves, value=value)
-    if isinstance(own, Pullback):
-        return jacobian_of(backend, checked(backend, own, leaves), leaves)
-    if isinstance(own, Linearized):
-        return columns(backend, checked(backend, own, leaves), leaves)
-    if own is not None:
-        return checked(backend, own, leaves)
+    result = backend.jacobian(function, leaves, value=value)
+    if isinstance(result, Pullback):
+        return jacobian_of(backend, checked(backend, result, leaves), leaves)
+    if isinstance(result, Linearized):
+        return columns(backend, checked(backend, result, leaves), leaves)
+    if result is not None:
+        return checked(backend, result, leaves)
     if policy.in_one_batch(backend, sum(size_of(backend, leaf) for leaf in leaves)):
         pushed = _push_all(backend, function, leaves)
         if pushed is not None:

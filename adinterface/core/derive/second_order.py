@@ -56,18 +56,18 @@ def derivative(backend: Backend, function: FlatFunction, leaves: Arrays, *, valu
 def second_derivative(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True) -> Pushforward:
     """For a function of one real number: outputs are its derivatives, tangents its second derivatives; aux as in the first."""
     if outer is inner:
-        own = from_engine(inner, "its own second derivative", inner.second_derivative, function, leaves, value=value)
-        if own is not None:
-            return own
+        result = from_engine(inner, "its own second derivative", inner.second_derivative, function, leaves, value=value)
+        if result is not None:
+            return result
     return derivative(outer, DerivedFunction(derivative, inner, function, value=value), leaves, value=value)
 
 
 def hessian(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True) -> Jacobian:
     """The Jacobian of the gradient of a scalar function; aux is `(value, *aux)`. Without `value` only the blocks are used."""
     if outer is inner:
-        own = from_engine(inner, "its own Hessian", inner.hessian, function, leaves, value=value)
-        if own is not None:
-            return own
+        result = from_engine(inner, "its own Hessian", inner.hessian, function, leaves, value=value)
+        if result is not None:
+            return result
     return jacobian(outer, DerivedFunction(gradients, inner, function, value=value), leaves, value=value)
 
 
@@ -87,9 +87,9 @@ def hvp(
 ) -> Pushforward:
     """The gradients of a scalar function, and its Hessian times directions. Without `value`, the gradients are not used."""
     if outer is inner:
-        own = from_engine(inner, "its own product with the Hessian", inner.hvp, function, leaves, directions)
-        if own is not None:
-            return Pushforward(filled(outer, own.outputs, leaves), filled(outer, own.tangents, leaves), own.aux)
+        result = from_engine(inner, "its own product with the Hessian", inner.hvp, function, leaves, directions)
+        if result is not None:
+            return Pushforward(filled(outer, result.outputs, leaves), filled(outer, result.tangents, leaves), result.aux)
     once = DerivedFunction(gradients, inner, function, value=False)
     if policy.by_symmetry(outer):
         pulled = pullback(outer, once, leaves)
@@ -100,9 +100,9 @@ def hvp(
 def hessian_diagonal(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays) -> Arrays:
     """The diagonal of the Hessian of a scalar function; holds at most one chunk of rows in memory."""
     if outer is inner:
-        own = from_engine(inner, "its own diagonal of the Hessian", inner.hessian_diagonal, function, leaves)
-        if own is not None:
-            return own
+        result = from_engine(inner, "its own diagonal of the Hessian", inner.hessian_diagonal, function, leaves)
+        if result is not None:
+            return result
     linear = hessian_map(outer, DerivedFunction(gradients, inner, function, value=False), leaves)
     apply = push_stacked(outer, linear)
     components = Components(outer, leaves, [False] * len(leaves))

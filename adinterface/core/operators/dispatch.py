@@ -87,8 +87,8 @@ def require_operator(caller: str, operator: Any) -> type[Operation]:
         remedy = ""
     else:
         remedy = f" It is passed itself, not called: {caller.replace('operator', 'gradient')}."
-    seen = repr(operator) if callable(operator) or isinstance(operator, str) else describe(operator)
-    raise TypeError(f"{caller}: operator must be one of {', '.join(names)}, not {seen}.{remedy}")
+    actual = repr(operator) if callable(operator) or isinstance(operator, str) else describe(operator)
+    raise TypeError(f"{caller}: operator must be one of {', '.join(names)}, not {actual}.{remedy}")
 
 
 def recipe(kind: Kind) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -99,8 +99,8 @@ def recipe(kind: Kind) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if isinstance(kind, type):
         return (next((operator for operator, each in OPERATIONS.items() if each is kind), kind),), {}
     around: Any = kind
-    found: tuple[tuple[Any, ...], dict[str, Any]] = around.recipe()
-    return found
+    parts: tuple[tuple[Any, ...], dict[str, Any]] = around.recipe()
+    return parts
 
 
 def outer_operator_of(operator: Any) -> OuterOperator | None:

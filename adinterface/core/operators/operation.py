@@ -178,12 +178,12 @@ class Operation(ABC):
     def finish(self, call: Call, results: Results) -> Any:
         """The user's results from those of `compute`, by default those of `parts`: one for each form but the value."""
         outputs, aux, *parts = results if self.needs_aux else ((), None, *results)
-        made = [self._made(form, call, aux, part) for form, part in zip(self._parts, parts, strict=True)]
+        fields = [self._present(form, call, aux, part) for form, part in zip(self._parts, parts, strict=True)]
         if self.gives_value:
-            made.insert(0, aux.form.assemble(outputs, aux.arrays, call.present))
-        return made[0] if self.result is None else self.result(*made)
+            fields.insert(0, aux.form.assemble(outputs, aux.arrays, call.present))
+        return fields[0] if self.result is None else self.result(*fields)
 
-    def _made(self, form: PartForm, call: Call, aux: Any, part: Any) -> Any:
+    def _present(self, form: PartForm, call: Call, aux: Any, part: Any) -> Any:
         if form == "tangent":
             return call.tangent(aux.form.structure, part)
         if form == "jacobian":

@@ -150,8 +150,8 @@ class Prepared:
         plan, values, signature = self._operation.find_plan(args, kwargs)
         if not plan.wrappings:
             return self._specialization(plan, values, signature)(values, directions)
-        inner, own, values, signature = self._inside(plan, args, kwargs)
-        results = inner._specialization(own, values, signature)(values, directions)
+        inner, inner_plan, values, signature = self._inside(plan, args, kwargs)
+        results = inner._specialization(inner_plan, values, signature)(values, directions)
         return finished(plan, results, args, kwargs)
 
     def _specialization(self, plan: Plan, values: Sequence[Any], signature: Signature | None) -> _Compute:
@@ -226,8 +226,8 @@ class Prepared:
 
     def __repr__(self) -> str:
         count = len({*map(id, self._known.entries())})
-        made = f"{count} specialization" + "s" * (count != 1)
-        return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {made}>"
+        text = f"{count} specialization" + "s" * (count != 1)
+        return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {text}>"
 
 
 def _nothing(*args: Any) -> Any:

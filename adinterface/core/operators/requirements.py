@@ -33,9 +33,9 @@ def require_one(operator: str, layout: Layout) -> None:
 def require_number(operator: str, layout: Layout, shape: tuple[int, ...]) -> None:
     """Only one real number may be differentiated. shape: that of the first leaf."""
     if len(layout.active) != 1 or shape != ():
-        seen = f"{len(layout.active)} arrays" if len(layout.active) != 1 else f"an array of shape {shape}"
+        actual = f"{len(layout.active)} arrays" if len(layout.active) != 1 else f"an array of shape {shape}"
         raise NotDifferentiableError(
-            f"{operator} differentiates with respect to one real number, but args[0] holds {seen}. "
+            f"{operator} differentiates with respect to one real number, but args[0] holds {actual}. "
             f"Use jacobian, or pushforward for the derivative in one direction."
         )
     require_real(

@@ -31,7 +31,7 @@ def run(
     plan, values, _ = operation.find_plan(args, kwargs)
     if not plan.wrappings:
         return evaluate(operation, plan, f, values, directions)
-    kind, f, own = inside(plan, kind, f, args)
+    kind, f, inner_args = inside(plan, kind, f, args)
     operation = operation_of(kind, auto)
-    inner, values, _ = operation.find_plan(own, kwargs)
+    inner, values, _ = operation.find_plan(inner_args, kwargs)
     return finished(plan, evaluate(operation, inner, f, values, directions), args, kwargs)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..call.conversions import SlotConversion, conversions_into_compiled
+from ..call.conversions import EnterSlots, conversions_into_compiled, enter_slots
 from ..call.output import Function, annotate
 from ..call.plan import Plan
 from ..contract.errors import AdinterfaceError, BackendError
@@ -39,11 +39,11 @@ class Specialization:
         #: Whether the engine must copy the caller's arrays.
         self.copies: bool = operation.outlives or not _waits(operation, plan)
         enters, carried = conversions_into_compiled(plan.backend, plan.layout, values, copy=self.copies)
-        self.enter: SlotConversion = SlotConversion(enters, plan.layout.active)
+        self.enter: EnterSlots = enter_slots(enters, plan.layout.active)
         #: The carried values that are not compiled in, and their conversions.
         dynamic = [(n, enter) for n, enter in zip(plan.layout.carried, carried) if n not in self._given]
         self.dynamic: tuple[int, ...] = tuple([n for n, _ in dynamic])
-        self.enter_carried: SlotConversion = SlotConversion([enter for _, enter in dynamic], self.dynamic)
+        self.enter_carried: EnterSlots = enter_slots([enter for _, enter in dynamic], self.dynamic)
         self.compute: Compiled = operation.compile(self._compiled)
 
     def call(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:

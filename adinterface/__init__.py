@@ -14,6 +14,7 @@ from . import scipy as scipy
 from . import sparse as sparse
 from .batching.batched import batched
 from .batching.batched import batched_kind as _batched_kind
+from .batching.batched_call import Each
 from .batching.duplicated import Duplicated
 from .core.contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
 from .core.contract.errors import (
@@ -59,13 +60,20 @@ from .core.operators.hessian import (
 from .core.operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
 from .core.operators.prepare import Prepared, prepare
 from .core.operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
-from .core.tree import Constant, Each, register_node
+from .core.tree import Constant, register_node
 from .numpy_code import numpy_function
 from .rules import array_namespace, rule
 from .sparse import AutoSparse
 
 #: What extensions add to the core: operations on some backend values, operators around operators, and what it calls by name.
-_extend(sparse.EXTENSION, _batching.EXTENSION, around={batched: _batched_kind}, **integrations.FUNCTIONS)
+_extend(
+    sparse.EXTENSION,
+    _batching.EXTENSION,
+    around={batched: _batched_kind},
+    **rules.FUNCTIONS,
+    **sparse.FUNCTIONS,
+    **integrations.FUNCTIONS,
+)
 
 if _TYPE_CHECKING:
     from . import fit as fit

@@ -16,7 +16,8 @@ from .core.operators.hessian import GradientAndHvp, ValueGradientAndHessian
 from .core.operators.jacobian import ValueAndJacobian
 from .core.operators.prepare import Prepared as _Prepared
 from .core.operators.pullback import ValueAndBack, ValueAndPush, ValueAndTangent
-from .core.tree import Constant, Each
+from .core.tree import Constant
+from .batching.batched_call import Each
 from .batching.duplicated import Duplicated
 
 class Array(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ..core.call.call import Call, in_form
 from ..core.call.cotangents import NativeMatch, require_one_each
@@ -14,11 +14,35 @@ from ..core.contract.arrays import full_like, library_of, library_of_array
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON
+from ..core.contract.nodes import Wrapping
+from ..core.contract.structures import Marker
 from ..core.derive.basis import namespace_of, zero_entry
-from ..core.tree import EACH, Each, Node, Slot, Structure
+from ..core.tree import Node, Slot, Structure
+from ..core.tree.recognition import register_marker
 from .duplicated import DUPLICATED
 
+T = TypeVar("T")
 _ANOTHER = "There is one axis; for another, call batched inside f."
+
+
+class Each(Generic[T]):
+    """Marks an array with a leading axis for `batched`, or a tree in which every array has one.
+
+    It may be at any node of an argument, around or inside a Constant, and in keyword arguments; f receives one entry.
+
+    >>> import numpy as np
+    >>> from adinterface import AutoFiniteDifferences, Each, batched, derivative
+    >>> batched(derivative, lambda x: x**2, AutoFiniteDifferences(), Each(np.array([1.0, 2.0, 3.0]))).round(6)
+    array([2., 4., 6.])
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: T):
+        self.value: T = value
+
+    def __repr__(self) -> str:
+        return f"Each({self.value!r})"
 
 
 @dataclass(frozen=True)
@@ -30,6 +54,22 @@ class BatchedLayout(Layout):
     count: int | None
     #: The count of numbers that one entry differentiates.
     inputs: int
+
+
+class _Axis(Marker):
+    marks_argument = True
+
+    def wrapping(self, operation: Any, layout: Any) -> Wrapping | None:
+        if not isinstance(layout, BatchedLayout):
+            raise TypeError(
+                f"{operation.name}: Each(...) marks a leading axis for batched alone. Call batched({operation.name}, f, "
+                f"backend, ...), or pass the array itself."
+            )
+        return None
+
+
+EACH = _Axis(Each)
+register_marker(Each, EACH)
 
 
 def batched_layout(layout: Layout, values: Sequence[Any], backend: Backend) -> BatchedLayout:

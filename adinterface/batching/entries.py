@@ -73,10 +73,8 @@ def _chunk(backend: Backend, stacks: Sequence[Any], count: int, numbers: int) ->
 
 def _joined(backend: Backend, rows: Sequence[Results]) -> Results:
     """The results of all entries as one, with each array stacked."""
-    if any(type(row) is Aux and row.form is None for row in rows):  # some outputs may depend on no argument
-        connected = any(type(row) is not Aux for row in rows)
-        joined = _joined(backend, [row.arrays if type(row) is Aux else row for row in rows])
-        return joined if connected else Aux(joined)
+    if any(row is None for row in rows):  # the outputs of some entries depend on no argument
+        return next((row for row in rows if row is not None), None)
     first = rows[0]
     if isinstance(first, Aux):
         arrays = tuple([stack_of(backend, column) for column in zip(*[row.arrays for row in rows])])
@@ -117,7 +115,7 @@ def with_axis(results: Results, call: Call) -> Results:
         if isinstance(part, Aux):
             result.extend(part.arrays)
             form = part.form
-            if form is None or form is ALONE.form or all(isinstance(place, str) for place in form.places):
+            if form is ALONE.form or all(isinstance(place, str) for place in form.places):
                 return part
             return Aux(part.arrays, OutputStructure(form.structure, tuple(map(filled, form.places))))
         if isinstance(part, (tuple, list)):
@@ -131,6 +129,8 @@ def with_axis(results: Results, call: Call) -> Results:
 
 
 def _mapped(results: Results, change: Callable[[Any], Any]) -> Results:
+    if results is None:
+        return None
     if isinstance(results, Aux):
         return results.map(change)
     if isinstance(results, (tuple, list)):

@@ -20,17 +20,20 @@ from ..core.contract.arrays import library_of
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Aux
 from ..core.contract.library import Library
+from ..core.contract.record import note_step
 from ..core.contract.repetition import Repeated, copies
-from ..core.derive.workers import PIECES, Outside, Task, run_all
+from ..core.derive import jacobians
+from ..core.derive.basis import concatenated
 from ..core.operators.dispatch import operation_of
 from ..core.operators.evaluate import evaluate
 from ..core.operators.jacobian import JacobianOperation, ValueAndJacobianOperation
 from ..core.operators.operation import Operation, Results
 from ..core.operators.run import run
 from ..core.operators.second_order import first_order
-from ..core.tree import CONSTANT, EACH, Constant, Node, Structure, flatten_tree, handler_of, rebuild
+from ..core.tree import CONSTANT, Constant, Node, Structure, flatten_tree, handler_of, rebuild
 from .batched import Batched, BatchedKind
-from .batched_call import BatchedLayout
+from .batched_call import EACH, BatchedLayout
+from .workers import PIECES, Outside, Task, run_all
 
 
 def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:
@@ -101,7 +104,9 @@ class _PartOfRows(JacobianOperation):
         return directions
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.part_of_rows(self.backend, function, leaves, *tangents)
+        pulled = derive.pullback(self.backend, function, leaves)
+        seeds = jacobians.row_components(self.backend, pulled.outputs).seeds(*tangents)
+        return derive.back_stacked(self.backend, pulled)(seeds)
 
     def finish(self, call: Call, results: Results) -> Any:
         return results
@@ -109,7 +114,9 @@ class _PartOfRows(JacobianOperation):
 
 class _PartOfColumns(_PartOfRows):
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.part_of_columns(self.backend, function, leaves, *tangents)
+        linear = derive.linearize(self.backend, function, leaves)
+        seeds = jacobians.column_components(self.backend, linear.outputs, leaves).seeds(*tangents)
+        return derive.push_stacked(self.backend, linear)(seeds)
 
 
 def _part(
@@ -117,7 +124,7 @@ def _part(
 ) -> Arrays:
     """On a worker."""
     operation = operation_of(_PartOfColumns if columns else _PartOfRows, auto)
-    plan, values, _ = operation.plans.find(args, kwargs)
+    plan, values, _ = operation.find_plan(args, kwargs)
     stacks: Arrays = evaluate(operation, plan, f, values, ends)
     return tuple([_sent(stack) for stack in stacks])
 
@@ -152,14 +159,18 @@ class _InParts(ValueAndJacobianOperation):
         if repeated.draws.states:
             return derive.jacobian(backend, repeated, leaves)
 
-        def parts(columns: bool, count: int) -> list[Arrays]:
-            alone, executor = replace(backend.auto, executor=None), backend.auto.executor  # type: ignore[call-arg, attr-defined]
-            ranges = _ranges(count, backend.chunk_size)
-            result = _run_all(alone, executor, _part, [(columns, function.f, args, kwargs, *ends) for ends in ranges])
-            likes = outputs if columns else leaves
-            return [tuple(map(_home, stacks, likes)) for stacks in result]
-
-        return outputs, aux, derive.from_parts(backend, outputs, leaves, parts)
+        columns = jacobians.by_columns(backend, outputs, leaves)
+        components = (
+            jacobians.column_components(backend, outputs, leaves) if columns else jacobians.row_components(backend, outputs)
+        )
+        alone, executor = replace(backend.auto, executor=None), backend.auto.executor  # type: ignore[call-arg, attr-defined]
+        ranges = _ranges(components.count, backend.chunk_size)
+        result = _run_all(alone, executor, _part, [(columns, function.f, args, kwargs, *ends) for ends in ranges])
+        note_step(backend, f"{components.count} {'columns' if columns else 'rows'} of the Jacobian, in {len(result)} parts")
+        homes = [map(_home, stacks, outputs if columns else leaves) for stacks in result]
+        stacks = [concatenated(backend, column) for column in zip(*homes)]
+        blocks = jacobians.column_blocks if columns else jacobians.row_blocks
+        return outputs, aux, blocks(backend, components, stacks, outputs, leaves)
 
 
 class _SpreadValueJacobian(_InParts, ValueAndJacobianOperation):

@@ -101,7 +101,7 @@ class _Flat:
     ):
         self.operation, self.auto, self.f = operation, auto, f
         args, self.directions = operation.arguments(args)
-        self.plan, values, _ = operation.plans.find(args, kwargs)
+        self.plan, values, _ = operation.find_plan(args, kwargs)
         self.values = list(values)
         self.call = Call(self.plan, self.values, f)
         self._refuse()

@@ -1,7 +1,8 @@
 """`numpy_function`: plain NumPy code on any engine.
 
-An extension: it may import the contract and `tree`, and names neither engines nor operators. Engines may import two of its
-modules: `compositions` and `names`. `deep`, which is experimental, has an entry of its own: nothing imports its inner modules.
+An extension: it may import the contract and `tree`, and names neither engines nor operators. Engines may import three of
+its modules: `compositions`, `names` and `decisions`. `deep`, which is experimental, has an entry of its own: nothing imports
+its inner modules.
 """
 
 from __future__ import annotations

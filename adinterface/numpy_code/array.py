@@ -11,10 +11,10 @@ from weakref import ref
 
 import numpy as np
 
-from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY
 from .array_like import Carrier, array_of, subclass_among
+from .decisions import active
 from .engine import Engine
 from .flags import flags_of
 from .gaps import GAPS, past_gaps

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
 from .array import OF_PYTHON, NumpyArray, binary, numbers_unknown
+from .decisions import active
 from .refusals import expression, innermost_copy, note_unknown
 from .storage import PYTHON
 

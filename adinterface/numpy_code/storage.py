@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
+from .decisions import active
 from .refusals import into_unknown_memory
 
 Numbers: TypeAlias = np.ndarray[Any, Any]

@@ -16,6 +16,9 @@ from .namespace import array_namespace
 from .rule import Rule, rule
 from .scalar import scalar_rule
 
+#: What finite differences call, for `ignore_derivatives`.
+FUNCTIONS = {"Hold": f"{__name__}.fixed_values:Hold"}
+
 __all__ = [
     "Rule",
     "array_namespace",

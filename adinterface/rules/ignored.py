@@ -8,8 +8,8 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from ..core.contract.errors import RuleError
 from ..core.contract.library import Library
-from ..core.derive.fixed_values import fixed_value
 from ..core.tree import Leaf, flatten, handler_of
+from .fixed_values import fixed_value
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
 from ..numpy_code.array import NumpyArray
+from ..numpy_code.decisions import active
 from ..rules.rule import Rule, rule
 
 Array = Any

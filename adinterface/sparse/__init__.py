@@ -20,6 +20,9 @@ def is_sparse(auto: AutoBackend) -> bool:
 #: Makes the operations on `AutoSparse`.
 EXTENSION = Extension(is_sparse, f"{__name__}.operators:sparse_operation")
 
+#: What the core calls with a large dense Jacobian or Hessian.
+FUNCTIONS = {"look_at_dense": f"{__name__}.wasteful:warn_if_wasteful"}
+
 __all__ = ["EXTENSION", "AutoSparse", "Colouring", "SparsityPattern", "is_sparse", "sparsity"]
 
 publish(__name__, globals())

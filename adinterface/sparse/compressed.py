@@ -12,7 +12,7 @@ from ..core.contract.backend import Arrays, Aux, Backend, FlatFunction, Lineariz
 from ..core.contract.record import note_step
 from ..core.derive.basis import SEED_BYTES, Stacked, concatenated
 from ..core.derive.primitives import back_stacked, linearize, pullback, push_stacked, transposed
-from ..core.derive.second_order import GradientFunction, hessian_map
+from ..core.derive.second_order import DerivedFunction, hessian_map
 from .pattern import Colouring, Indices
 
 Numbers = np.ndarray[Any, Any]
@@ -70,7 +70,7 @@ def compressed_jacobian(
 
 def compressed_hessian(
     outer: Backend,
-    function: GradientFunction,
+    function: DerivedFunction,
     leaves: Arrays,
     colouring: Colouring,
     scales: Sequence[Any] | None = None,

@@ -386,7 +386,7 @@ class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
         return 1 if self.inner.errors is None else 2
 
     def flat(self, function: Function, *, value: bool = True) -> Any:
-        return derive.GradientFunction(self.inner, function, value=value)
+        return derive.DerivedFunction(derive.gradients, self.inner, function, value=value)
 
     compress = staticmethod(compressed.compressed_hessian)
 

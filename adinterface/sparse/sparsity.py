@@ -39,7 +39,7 @@ def sparsity(
     operation: Any = operation_of(kind, backend if isinstance(backend, AutoSparse) else AutoSparse(backend))
     if not hasattr(operation, "coloured"):
         raise TypeError(f"sparsity: {kind.name} gives no matrix. Pass jacobian or hessian.")
-    plan, values, _ = operation.plans.find(args, kwargs)
+    plan, values, _ = operation.find_plan(args, kwargs)
     bound: Any = specialized(operation, plan, values, f)
     pattern: SparsityPattern = bound.coloured.pattern
     return pattern

@@ -13,12 +13,12 @@ from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.errors import BackendError, RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, epsilon, kind
 from ..core.contract.registry import auto_class, backend_class, find, is_installed, names
-from ..core.derive.fixed_values import nothing_fixed
 from ..core.operators.gradient import gradient
 from ..core.operators.hessian import hvp
 from ..core.operators.pullback import pullback, pushforward
 from ..core.tree import Leaf, build_gradient, flatten
 from ..rules.derived.engine import has_derivative, marked
+from ..rules.fixed_values import nothing_fixed
 from ..rules.rule import Rule
 from .check_gradient import checked
 from .evidence import Outcome, decide

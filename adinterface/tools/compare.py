@@ -16,13 +16,12 @@ from ..core.contract.auto import AutoBackend
 from ..core.contract.library import NUMPY, PYTHON, epsilon, kind
 from ..core.contract.record import recording
 from ..core.contract.registry import find
-from ..core.operators.dispatch import require_call
 from ..core.operators.operation import Operation
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
 from .check_gradient import VALUE, GradientCheck, checked
 from .comparison import Comparison, engines_of, takes_differences, with_reference
-from .facts import arguments_of, operation_of_name, parts_of
+from .facts import arguments_of, operation_of_name, parts_of, require_call
 from .leaves import named_leaves, nearby, taken_apart
 from .measured import LeafDifference, Measured, listed
 from .numbers import Array, distances, largest_of, widened

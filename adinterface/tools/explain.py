@@ -13,9 +13,10 @@ from ..core.call.messages import places_of
 from ..core.call.plan import Plan
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
-from ..core.operators.dispatch import Kind, outer_operator_of, require_call
+from ..core.operators.dispatch import Kind, outer_operator_of
 from ..core.operators.run import run
 from ..core.tree import Slot
+from .facts import require_call
 from .probe import counted
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core.operators.dispatch import OPERATIONS
+from ..core.call.messages import require_function
+from ..core.operators.dispatch import OPERATIONS, entry_of, require_operator
 from ..core.operators.operation import Operation, PartForm
 
 
@@ -23,6 +24,16 @@ def operator_of(operation: type[Operation]) -> Callable[..., Any]:
     """The function that users call."""
     operator: Callable[..., Any] = next(operator for operator, other in OPERATIONS.items() if other is operation)
     return operator
+
+
+def require_call(caller: str, operator: Any, f: Any) -> None:
+    """As `require_operator`, for any function with an operator's call signature.
+
+    f must be a function, not an operator, which it is if the two were exchanged.
+    """
+    if not callable(operator) or entry_of(OPERATIONS, f) is not None:
+        require_operator(caller, operator)
+    require_function(caller.partition("(")[0], f)
 
 
 def parts_of(operation: type[Operation]) -> dict[str, PartForm]:

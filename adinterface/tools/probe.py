@@ -12,10 +12,10 @@ import numpy as np
 
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.library import Library, epsilon, width
-from ..core.derive.fixed_values import Hold, nothing_fixed
 from ..core.operators.pullback import pullback
 from ..core.operators.second_order import first_order
 from ..core.tree import Structure, handler_of
+from ..rules.fixed_values import Hold, nothing_fixed
 from .evidence import Look, look_at
 from .leaves import differentiated_paths, in_double_precision, native_leaves, taken_apart, with_native_leaves
 from .numbers import Array, widened

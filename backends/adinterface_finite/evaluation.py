@@ -15,6 +15,7 @@ from adinterface.core.contract.library import Library, epsilon, kind, width
 from adinterface.core.contract.record import active_record
 from adinterface.core.contract.registry import evaluation
 
+from .around import Around
 from .differences import Array, BasePoint, Evaluations, Level, Outputs, below, kept
 
 _T = TypeVar("_T")
@@ -34,7 +35,7 @@ class FlatEvaluations(Evaluations):
         super().__init__(leaves, records=active_record() is not None)
         self.backend, self.executor = backend, backend.options.executor
         #: The function, with what f ignores and draws fixed at the point.
-        self.around = function.around(backend, leaves, lambda: below(Level()))
+        self.around = Around(function, backend, leaves)
         #: From the first evaluation: f's outputs and aux, and the libraries of the outputs, None for NumPy alone.
         self.first: Arrays = ()
         self.aux = Aux()

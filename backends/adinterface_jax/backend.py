@@ -16,14 +16,13 @@ from adinterface.core.contract.notes import note_of
 from adinterface.core.contract.other_packages import packages_of
 
 from .batches import vectorized
-from .decided import Decided
+from .compiled import Compiled
 from .devices import pickled
 from .draws import watched
 from .known_failures import KNOWN_FAILURES
 from .library import JAX
 from .nodes import EquinoxModule, NnxObject, Pytree
 from .notes import NOTES
-from .python_numbers import PythonNumbers
 
 # JAX's transformations, and compiled code, carry it along: its form belongs to what was traced.
 register_pytree_node(Aux, lambda aux: ((aux.arrays,), aux.form), lambda form, parts: Aux(*parts, form=form))
@@ -96,9 +95,11 @@ class JaxBackend(Backend):
         return vectorized(compute, each, chunk)
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        return PythonNumbers(watched(compute)) if self.jit else None
+        return Compiled(watched(compute), lambda: self.compile_deciding(compute)) if self.jit else None
 
     def compile_deciding(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
+        from .decided import Decided  # here, because few programs read numbers
+
         return Decided(watched(compute)) if self.jit else None
 
     def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:

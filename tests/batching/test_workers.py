@@ -33,7 +33,7 @@ from adinterface import (
     second_derivative,
     value_and_gradient,
 )
-from adinterface.core.derive import workers
+from adinterface.batching import workers
 
 X = np.array([0.3, 1.7, -2.2, 0.0])
 PLAIN = AutoFiniteDifferences()

@@ -57,7 +57,7 @@ def test_every_way_is_right_and_compiled_once(operator):
             np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
     assert fast.specializations == 1
     (made,) = fast._known.entries()
-    assert len(made.__self__.compute._forms) == len(WAYS)
+    assert len(made.__self__.compute._by_path._forms) == len(WAYS)
 
 
 def _flat(results):
@@ -229,7 +229,7 @@ def test_a_number_at_an_edge_counts_as_it_is():
     calls = []
 
     def compute(x):
-        from adinterface.core.contract.decisions import active
+        from adinterface.numpy_code.decisions import active
 
         asked = active()
         known = asked.numbers(x > (0 if asked.recording else 5), _Jax())

@@ -132,13 +132,13 @@ class Call:
         """A tangent of what f returned, in its structure."""
         return build_gradient(structure, iter([self.present(tangent) for tangent in native]))
 
-    def warn_imprecise(self, found: Sequence[Accuracy]) -> None:
+    def warn_imprecise(self, accuracies: Sequence[Accuracy]) -> None:
         """Warn which derivatives are less exact than they should be."""
-        for each in found:
+        for each in accuracies:
             for leaf in each.leaves:
                 if leaf.doubtful:
                     warn_imprecise(
-                        self.plan.operator, [place.path for place in self._places() if place.slot is not None], found
+                        self.plan.operator, [place.path for place in self._places() if place.slot is not None], accuracies
                     )
                     return
 

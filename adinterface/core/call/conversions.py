@@ -39,22 +39,22 @@ _PLAIN = frozenset(
 )
 
 
-class SlotConversion:
-    """The conversion of some slots: from the values of all slots to the engine's arrays of these."""
+#: The conversion of some slots: from the values of all slots to the engine's arrays of these.
+EnterSlots = Callable[[Sequence[Any], set[int]], tuple[Any, ...]]
 
-    def __init__(self, enters: Sequence[Enter], places: Sequence[int]):
-        self.enters: Sequence[Enter] = enters
-        #: Takes these slots out of all; one slot gives its value alone.
-        self.chosen: itemgetter[Any] | None = itemgetter(*places) if places else None
-        self.as_they_are: bool = all(enter is as_it_is for enter in enters)
 
-    def __call__(self, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
-        if self.chosen is None:
-            return ()
-        leaves = self.chosen(values) if len(self.enters) > 1 else (self.chosen(values),)
-        if self.as_they_are:
-            return leaves
-        return tuple(map(call, self.enters, leaves, repeat(taken)))
+def enter_slots(enters: Sequence[Enter], places: Sequence[int]) -> EnterSlots:
+    """The conversion of the slots at these places, from that of each."""
+    if not places:
+        return lambda values, taken: ()
+    choose, single = itemgetter(*places), len(places) == 1
+    as_they_are = all(enter is as_it_is for enter in enters)
+
+    def enter(values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
+        leaves = (choose(values),) if single else choose(values)
+        return leaves if as_they_are else tuple(map(call, enters, leaves, repeat(taken)))
+
+    return enter
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class Conversions:
     #: Whether a 0-d result is a Python number.
     python_result: bool
     #: The conversions of the active leaves, and of the carried values.
-    enter: SlotConversion
-    enter_carried: SlotConversion
+    enter: EnterSlots
+    enter_carried: EnterSlots
     #: Whether the native leaves are new arrays that only this call refers to.
     owns_leaves: bool
     #: The conversions of gradients: one by one, and all at once. None where they are the identity, or there is none.
@@ -103,8 +103,8 @@ def conversions(
         library=library,
         result_library=result_library,
         python_result=python_result,
-        enter=SlotConversion(enters, active),
-        enter_carried=SlotConversion([_carried_in(backend, slots[n], values[n], copy) for n in layout.carried], layout.carried),
+        enter=enter_slots(enters, active),
+        enter_carried=enter_slots([_carried_in(backend, slots[n], values[n], copy) for n in layout.carried], layout.carried),
         owns_leaves=library.adopts_new and all(each in (NUMPY, PYTHON) for each in libraries) and not copy,
         leave=leave,
         leave_all=None if leave is None else _conversion_of_all(backend, layout, values),
@@ -169,8 +169,8 @@ def conversion_in(backend: Backend, slot: Slot, example: Any, dtype: str | None,
         return _of_int(conversion_in(backend, slot._replace(dtype="float"), 0.0, dtype, copy=copy), dtype)
     copy = copy and source.mutable  # other arrays cannot be written to
     if backend.device is None and (source is PYTHON or (not copy and dtype in (None, slot.dtype))):
-        own = NUMPY if source is PYTHON else source
-        shortest = (target or own).enter(example, source, dtype)
+        library = NUMPY if source is PYTHON else source
+        shortest = (target or library).enter(example, source, dtype)
         if shortest is not None:
             return shortest
     if target is None:
@@ -254,14 +254,14 @@ def conversion_out(backend: Backend, slot: Slot, example: Any, dtype: str) -> Le
         return _no_direct_conversion
     if backend.library is not None:
         return backend.library.leave(example, source) or _no_direct_conversion
-    own = NUMPY if source is PYTHON else source
-    shortest = own.leave(example, source)
+    library = NUMPY if source is PYTHON else source
+    shortest = library.leave(example, source)
     if shortest is None:
         return _no_direct_conversion
-    if own is NUMPY and type(example) is np.ndarray:
+    if library is NUMPY and type(example) is np.ndarray:
         return shortest  # it checks the result itself
     # The engine does not convert: it computes with the arrays that f returned.
-    return lambda result, taken: shortest(result, taken) if own.owns(result) else None
+    return lambda result, taken: shortest(result, taken) if library.owns(result) else None
 
 
 def _conversion_of_all(backend: Backend, layout: Layout, values: Sequence[Any]) -> LeaveAll | None:
@@ -318,4 +318,4 @@ def _copied(value: Any, taken: set[int]) -> Any:
     return value.copy()
 
 
-__all__ = ["Conversions", "SlotConversion", "conversions", "conversions_into_compiled"]
+__all__ = ["Conversions", "EnterSlots", "conversions", "conversions_into_compiled", "enter_slots"]

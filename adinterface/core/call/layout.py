@@ -15,12 +15,11 @@ from ..tree import (
     CONSTANT,
     DIFFERENTIATED,
     Flattening,
-    Given,
     Node,
-    Owner,
     Slot,
     Structure,
     is_floating_array,
+    is_in_front,
 )
 
 
@@ -110,7 +109,7 @@ def lay_out(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Layout, Seq
         dtypes=native_dtypes,
         all_dtypes=all_dtypes,
         without_numbers=tuple([n for n, slot in enumerate(slots) if slot.library is None and slot.dtype]),
-        owners=tuple([n for n, value in enumerate(values) if type(value) in (Owner, Given)]),
+        owners=tuple([n for n, value in enumerate(values) if is_in_front(value)]),
         owned=frozenset(_owned_once(slots, values)),
         active_arguments=tuple(active_arguments),
         promoted=tuple(promoted),
@@ -122,22 +121,22 @@ def lay_out(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Layout, Seq
 
 def _dtypes(slots: Sequence[Slot]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The dtype of each active leaf: its own; for a Python number and a promoted integer the widest of the call. And all."""
-    given = [slot.dtype for slot in slots if slot.library is not None and slot.library is not PYTHON]
-    real = widest(given)
+    array_dtypes = [slot.dtype for slot in slots if slot.library is not None and slot.library is not PYTHON]
+    real = widest(array_dtypes)
     dtypes: list[str] = []
     for slot in slots:
         if slot.differentiated:
             number = slot.dtype in ("float", "int") or kind(slot.dtype) == "integer"
             dtypes.append(complex_of(real) if slot.dtype == "complex" else real if number else slot.dtype)
-    return tuple(dtypes), tuple(dict.fromkeys([*given, *dtypes]))
+    return tuple(dtypes), tuple(dict.fromkeys([*array_dtypes, *dtypes]))
 
 
 def _owned_once(slots: Sequence[Slot], values: Sequence[Any]) -> Iterator[int]:
     """A leaf in two places is two variables, so f reaches the first place alone through the object that holds it."""
-    seen: set[int] = set()
+    ids: set[int] = set()
     for k, (slot, value) in enumerate([pair for pair in zip(slots, values) if pair[0].differentiated]):
-        if slot.owner is not None and id(value) not in seen:
-            seen.add(id(value))
+        if slot.owner is not None and id(value) not in ids:
+            ids.add(id(value))
             yield k
 
 

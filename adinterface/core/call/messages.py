@@ -12,7 +12,7 @@ from ..contract.errors import DisconnectedWarning, PrecisionWarning, an, levels_
 from ..contract.inexact import Accuracy
 from ..contract.library import PYTHON, Library, kind
 from ..contract.record import tell_doubt
-from ..tree import Constant, Given, Node, Owner, Slot, Structure, count_leaves, handler_of, stood_for
+from ..tree import Constant, Node, Slot, Structure, count_leaves, handler_of, is_in_front, stood_for
 from .layout import Layout
 
 
@@ -32,7 +32,7 @@ def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]
 
     slots: each slot with its value, in order.
     """
-    remaining = iter([(slot, value) for slot, value in slots if type(value) not in (Owner, Given)])
+    remaining = iter([(slot, value) for slot, value in slots if not is_in_front(value)])
     for i, structure in enumerate(structures):
         for path, place in structure.places(f"args[{i}]"):
             result = [next(remaining) for _ in range(count_leaves(place))]
@@ -44,8 +44,8 @@ def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]
 
 def _place(path: str, slot: Slot, value: Any) -> Place:
     if slot.library is None:
-        made = other_packages.plain(value)
-        return Place(path, _short(value), slot.reason if made is None else f"{slot.reason}; pass {made}")
+        plain = other_packages.plain(value)
+        return Place(path, _short(value), slot.reason if plain is None else f"{slot.reason}; pass {plain}")
     note = "integers inside a tree have no gradient" if kind(slot.dtype) == "integer" else "a bool has no gradient"
     return Place(path, describe(value), note, slot if slot.differentiated else None)
 
@@ -65,7 +65,7 @@ def require_function(caller: str, f: Any) -> None:
     """Raise TypeError, with a remedy, for an f that cannot be called."""
     if callable(f):
         return
-    seen = "None" if f is None else f"the backend {type(f).__name__}" if isinstance(f, AutoBackend) else describe(f)
+    actual = "None" if f is None else f"the backend {type(f).__name__}" if isinstance(f, AutoBackend) else describe(f)
     if f is None:
         remedy = "Does the function that made it lack a return statement?"
     elif isinstance(f, AutoBackend):
@@ -76,7 +76,7 @@ def require_function(caller: str, f: Any) -> None:
         remedy = "Pass the function itself, without quotes."
     else:
         remedy = "Pass the function itself, without calling it: f, not f(x)."
-    raise TypeError(f"{caller}: f must be a function, but is {seen}. {remedy}")
+    raise TypeError(f"{caller}: f must be a function, but is {actual}. {remedy}")
 
 
 def describe(value: Any) -> str:
@@ -108,9 +108,9 @@ def warn_disconnected(operator: str) -> None:
     )
 
 
-def warn_imprecise(operator: str, names: Sequence[str], found: Sequence[Accuracy]) -> None:
+def warn_imprecise(operator: str, names: Sequence[str], accuracies: Sequence[Accuracy]) -> None:
     """Warn which derivatives are less exact than they should be, if there are any. names: of the leaves."""
-    doubtful = {leaf.leaf: leaf.relative for each in found for leaf in each.leaves if leaf.doubtful}
+    doubtful = {leaf.leaf: leaf.relative for each in accuracies for leaf in each.leaves if leaf.doubtful}
     shown = [f"{names[leaf] if leaf >= 0 else 'this direction'} ({relative:.1g})" for leaf, relative in doubtful.items()]
     more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
 

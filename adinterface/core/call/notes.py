@@ -42,8 +42,8 @@ def notes_on_call(plan: Plan, error: Exception, carried: Sequence[Any]) -> Itera
     yield from _of_containers(plan, message)
     if "keyword" in message:
         yield from [_of_keyword(plan, name) for name in plan.layout.keywords if f"'{name}'" in message]
-    given = [place.cls for place in plan.layout.structures if isinstance(place, Node) and issubclass(place.cls, AutoBackend)]
-    if given and "positional argument" in message:
+    backends = [place.cls for place in plan.layout.structures if isinstance(place, Node) and issubclass(place.cls, AutoBackend)]
+    if backends and "positional argument" in message:
         yield "f and the backend are given once: a prepared call takes the arguments of f alone, fast(x)."
     for value in carried:
         if other_packages.plain(value) is not None:
@@ -83,8 +83,8 @@ def remedy_of_value(value: Any) -> str | None:
         return "Return the number, not its text."
     if isinstance(value, FunctionType):
         return "Return its value: call it in f."
-    made = other_packages.plain(value)
-    return None if made is None else f"Return {made}."
+    plain = other_packages.plain(value)
+    return None if plain is None else f"Return {plain}."
 
 
 __all__ = ["notes_on_call", "remedy_of_value"]

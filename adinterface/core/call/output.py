@@ -212,14 +212,14 @@ def scalar_and_rest(result: Any) -> tuple[Any, Any]:
     return result, None
 
 
-def _carrying(structure: Structure, leaves: Iterator[Leaf], found: list[Leaf], library: Library) -> Structure:
+def _carrying(structure: Structure, leaves: Iterator[Leaf], result: list[Leaf], library: Library) -> Structure:
     """The structure with a place for each engine array that has no numbers, such as a random key: it may be traced."""
 
     def carrying(place: LeafSpec) -> Structure:
         if not isinstance(place, Static):
-            found.append(next(leaves))
+            result.append(next(leaves))
         elif library.owns(place.value):
-            found.append(Leaf(place.value, library, None, False))
+            result.append(Leaf(place.value, library, None, False))
             return CARRIED
         return place
 

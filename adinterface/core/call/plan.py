@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any
 
 from ..contract.backend import Backend
-from ..contract.cache import Cache
 from ..contract.errors import AdinterfaceError
 from ..contract.nodes import Wrapping
 from ..contract.static_values import Unkeyed
@@ -90,24 +89,4 @@ def _tangent_key(layout: Layout, args: Sequence[Any]) -> Any:
         return None
 
 
-class Plans:
-    """The plans of one operator on one backend, for one-shot and prepared calls alike."""
-
-    def __init__(self, make: Callable[[Sequence[Any], Mapping[str, Any]], tuple[Plan, Sequence[Any]]], bound: int = 128):
-        self._make = make
-        self._known: Cache[Plan] = Cache(bound)
-
-    def find(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any], Signature | None]:
-        """The plan for such arguments, their values, and their signature; without a signature (None) nothing is cached."""
-        try:
-            signature = Signature(args, kwargs)
-        except (Unkeyed, AdinterfaceError, RecursionError):
-            return *self._make(args, kwargs), None  # which raises the error, with its path
-        known = self._known.get(signature.key)
-        if known is None:
-            known = self._make(args, kwargs)[0]
-            self._known.add(signature.key, known)
-        return known, signature.values, signature
-
-
-__all__ = ["Plan", "Plans", "plan"]
+__all__ = ["Plan", "plan"]

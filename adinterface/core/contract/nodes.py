@@ -46,6 +46,9 @@ class NodeType(ABC):
     #: tangent.
     stands_for_array: bool = False
 
+    #: It marks the argument in it, so that an integer there is promoted.
+    marks_argument: ClassVar[bool] = False
+
     #: Python numbers anywhere inside are structure: hyperparameters, not parameters.
     fixes_numbers: ClassVar[bool] = False
 

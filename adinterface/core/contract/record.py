@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .ambient import within
 from .inexact import Accuracy
+
+T = TypeVar("T")
 
 #: The relative size of a large estimated error, and the function that warns of it.
 Doubt = tuple[float, Callable[[], None]]
@@ -57,16 +59,14 @@ def note_step(backend: Any, step: str) -> None:
         record.steps.append(f"{type(backend.auto).__name__}: {step}")
 
 
-def note_own(backend: Any, step: str, before: int) -> None:
-    """Add a step for what an engine did by a formula of its own, unless it noted its steps: there were `before` of them."""
-    if count_steps() == before:
-        note_step(backend, step)
-
-
-def count_steps() -> int:
-    """How many steps the active record has; 0 without one."""
+def from_engine(backend: Any, step: str, compute: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """What an engine computes by a formula of its own, or None; adds this step, unless the engine notes steps itself."""
     record = active_record()
-    return 0 if record is None else len(record.steps)
+    before = 0 if record is None else len(record.steps)
+    result = compute(*args, **kwargs)
+    if record is not None and result is not None and len(record.steps) == before:
+        note_step(backend, step)
+    return result
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
@@ -149,6 +150,22 @@ _own_libraries: list[Library] = []
 def register_library(library: Library) -> None:
     """Register an extension's library, so that its arrays are leaves. Called at import."""
     _own_libraries.append(library)
+
+
+#: What the core and engines call in extensions: `"module:name"` by name.
+FUNCTIONS: dict[str, str] = {}
+
+
+def function_of_extension(name: str) -> Any:
+    """What an extension registered by this name; None without that extension."""
+    return imported(FUNCTIONS[name]) if name in FUNCTIONS else None
+
+
+@functools.cache
+def imported(entry: str) -> Any:
+    """What `"module:name"` names."""
+    module, _, name = entry.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def libraries() -> list[Library]:

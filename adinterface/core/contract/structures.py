@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from .library import Library
 from .nodes import NodeType
@@ -33,56 +32,7 @@ class Constant:
         return f"Constant({self.value!r})"
 
 
-class Each(Generic[T]):
-    """Marks an array with a leading axis for `batched`, or a tree in which every array has one.
-
-    It may be at any node of an argument, around or inside a Constant, and in keyword arguments; f receives one entry.
-
-    >>> import numpy as np
-    >>> from adinterface import AutoFiniteDifferences, Each, batched, derivative
-    >>> batched(derivative, lambda x: x**2, AutoFiniteDifferences(), Each(np.array([1.0, 2.0, 3.0]))).round(6)
-    array([2., 4., 6.])
-    """
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: T):
-        self.value: T = value
-
-    def __repr__(self) -> str:
-        return f"Each({self.value!r})"
-
-
-class Structure(ABC):
-    """A `Node` with children, or a place: a `LeafSpec` for a numeric leaf, or a `Static` value."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def build(self, leaves: Iterator[Any]) -> Any:
-        """The tree with these leaves; Constants are unwrapped, static values kept."""
-
-    @abstractmethod
-    def gradient(self, gradients: Iterator[Any], owners: Iterator[Any]) -> Any:
-        """The tree of gradients: one for each differentiated leaf, None for everything else.
-
-        owners: the objects of its owners, and `GIVEN` data.
-        """
-
-    @abstractmethod
-    def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
-        """Computes bottom-up: `place` for each place, `node` for each node with the results of its children."""
-
-    def places(self, path: str) -> Iterator[tuple[str, Structure]]:
-        """Every place with its path; a Constant counts as one place."""
-        yield path, self
-
-    def nodes(self) -> Iterator[Node]:
-        """Every node, parents first."""
-        return iter(())
-
-
-class LeafSpec(Structure):
+class LeafSpec:
     """A place for a numeric leaf, which is differentiated or carried along."""
 
     __slots__ = ("differentiated",)
@@ -91,13 +41,27 @@ class LeafSpec(Structure):
         self.differentiated: bool = differentiated
 
     def build(self, leaves: Iterator[Any]) -> Any:
+        """The tree with these leaves; Constants are unwrapped, static values kept."""
         return next(leaves)
 
     def gradient(self, gradients: Iterator[Any], owners: Iterator[Any]) -> Any:
+        """The tree of gradients: one for each differentiated leaf, None for everything else.
+
+        owners: the objects of its owners, and `GIVEN` data.
+        """
         return next(gradients) if self.differentiated else None
 
     def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
+        """Computes bottom-up: `place` for each place, `node` for each node with the results of its children."""
         return place(self)
+
+    def places(self, path: str) -> Iterator[tuple[str, Structure]]:
+        """Every place with its path; a Constant counts as one place."""
+        yield path, self
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node, parents first."""
+        return iter(())
 
 
 class Static(LeafSpec):
@@ -121,8 +85,8 @@ DIFFERENTIATED, CARRIED = LeafSpec(True), LeafSpec(False)
 GIVEN = object()
 
 
-class Node(Structure):
-    """A container: its type, the data that the type needs to build it again, and its class."""
+class Node:
+    """A container as a structure: its type, the data that the type needs to build it again, and its class."""
 
     __slots__ = ("_keys", "children", "cls", "data", "differentiated", "flat", "inner", "type")
 
@@ -191,6 +155,9 @@ class Node(Structure):
             yield from child.nodes()
 
 
+#: A `Node` with children, or a place: a `LeafSpec` for a numeric leaf, or a `Static` value.
+Structure: TypeAlias = LeafSpec | Node
+
 _LEAVES, _DIFFERENTIATED = frozenset({DIFFERENTIATED, CARRIED}), frozenset({DIFFERENTIATED})
 
 
@@ -218,7 +185,6 @@ class Marker(NodeType):
 
 #: A Constant: nothing in it is differentiated, and its whole gradient is None.
 CONSTANT = Marker(Constant)
-EACH = Marker(Each)
 
 
 class Owner(NamedTuple):
@@ -233,13 +199,16 @@ class Given(NamedTuple):
 
     value: Any
     type: NodeType
+    #: Whether it is in a Constant, which has no gradient.
+    constant: bool
 
     def key(self) -> Any:
         return self.type.key(self.value, False)
 
 
-class GivenConstant(Given):
-    """The same in a Constant, which has no gradient."""
+def is_in_front(value: Any) -> bool:
+    """Whether a slot's value is no child, but what builds the gradient of a node: an owner, or data."""
+    return type(value) is Owner or (type(value) is Given and not value.constant)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 from ..contract.arrays import block_dtype, cast, filled, full_like, is_complex, library_of, size_of
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
 from ..contract.errors import NotRecordedError
-from ..contract.record import active_record, count_steps, note_own, note_step
+from ..contract.record import active_record, from_engine, note_step
 from . import policy
-from .basis import Components, concatenated, empty_block, namespace_of, reshaped, sum_units
+from .basis import Components, empty_block, namespace_of, reshaped, sum_units
 from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
 
 
 def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
     """The gradient of a function with one real scalar output. Without `value`, outputs and aux are not used."""
     if backend.mode != "forward":
-        recorded = active_record() is not None
-        before = count_steps() if recorded else 0
-        result = backend.gradient(function, leaves, value=value)
+        if active_record() is None:  # shorter for the most frequent call
+            result = backend.gradient(function, leaves, value=value)
+        else:
+            step = "one pullback of 1" if gives(backend, "pullback") else "its own gradient"
+            result = from_engine(backend, step, backend.gradient, function, leaves, value=value)
         if result is not None:
-            if recorded:
-                note_own(backend, "one pullback of 1" if gives(backend, "pullback") else "its own gradient", before)
             gradients = filled(backend, result.gradients, leaves)
             return result if gradients is result.gradients else result._replace(gradients=gradients)
         if gives(backend, "pullback"):
@@ -43,13 +43,13 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
     Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex outputs: the complex derivative
     by the leaf or its real part, by rows and by columns alike; the holomorphic derivative if there is one.
     """
-    own = backend.jacobian(function, leaves, value=value)
-    if isinstance(own, Pullback):
-        return jacobian_of(backend, checked(backend, own, leaves), leaves)
-    if isinstance(own, Linearized):
-        return columns(backend, checked(backend, own, leaves), leaves)
-    if own is not None:
-        return checked(backend, own, leaves)
+    result = backend.jacobian(function, leaves, value=value)
+    if isinstance(result, Pullback):
+        return jacobian_of(backend, checked(backend, result, leaves), leaves)
+    if isinstance(result, Linearized):
+        return columns(backend, checked(backend, result, leaves), leaves)
+    if result is not None:
+        return checked(backend, result, leaves)
     if policy.in_one_batch(backend, sum(size_of(backend, leaf) for leaf in leaves)):
         pushed = _push_all(backend, function, leaves)
         if pushed is not None:
@@ -61,37 +61,41 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
 
 def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     """The Jacobian from a pullback: rows, or columns of its transpose, whichever are fewer."""
-    if _by_columns(backend, pulled.outputs, leaves):
+    if by_columns(backend, pulled.outputs, leaves):
         note_step(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
         with suppress(NotRecordedError):  # rows need first derivatives only
             return columns(backend, transposed(backend, pulled), leaves)
     return rows(backend, pulled, leaves)
 
 
-def _by_columns(backend: Backend, outputs: Arrays, leaves: Arrays) -> bool:
-    return policy.by_columns(backend, _of_columns(backend, outputs, leaves).count, _of_rows(backend, outputs).count)
+def by_columns(backend: Backend, outputs: Arrays, leaves: Arrays) -> bool:
+    """Whether a Jacobian is taken by columns."""
+    return policy.by_columns(backend, column_components(backend, outputs, leaves).count, row_components(backend, outputs).count)
 
 
 def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     outputs = pulled.outputs
-    components = _of_rows(backend, outputs)
+    components = row_components(backend, outputs)
     note_step(backend, f"{components.count} rows of the Jacobian")
     stacks = components.mapped(back_stacked(backend, pulled)) if components.count else []
-    return Jacobian(outputs, pulled.aux, _row_blocks(backend, components, stacks, outputs, leaves))
+    return Jacobian(outputs, pulled.aux, row_blocks(backend, components, stacks, outputs, leaves))
 
 
-def _of_rows(backend: Backend, outputs: Arrays) -> Components:
+def row_components(backend: Backend, outputs: Arrays) -> Components:
+    """The components of the outputs, each of which has a row."""
     return Components(backend, outputs, [is_complex(backend, output) for output in outputs])
 
 
-def _of_columns(backend: Backend, outputs: Arrays, leaves: Arrays) -> Components:
+def column_components(backend: Backend, outputs: Arrays, leaves: Arrays) -> Components:
+    """The components of the leaves, each of which has a column."""
     some_real = not all(is_complex(backend, output) for output in outputs)
     return Components(backend, leaves, [some_real and is_complex(backend, leaf) for leaf in leaves])
 
 
-def _row_blocks(
+def row_blocks(
     backend: Backend, components: Components, stacks: Sequence[Any], outputs: Arrays, leaves: Arrays
 ) -> list[list[Any]]:
+    """The blocks of a Jacobian, from a stack of rows for each leaf."""
     complex_leaves = [is_complex(backend, leaf) for leaf in leaves]
     shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
     complex_outputs = [is_complex(backend, output) for output in outputs]
@@ -115,39 +119,10 @@ def _row_blocks(
 
 def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> Jacobian:
     outputs = linear.outputs
-    components = _of_columns(backend, outputs, leaves)
+    components = column_components(backend, outputs, leaves)
     note_step(backend, f"{components.count} columns of the Jacobian")
     stacks = components.mapped(push_stacked(backend, linear)) if components.count else []
-    return Jacobian(outputs, linear.aux, _column_blocks(backend, components, stacks, outputs, leaves))
-
-
-def part_of_rows(backend: Backend, function: FlatFunction, leaves: Arrays, start: int, stop: int) -> Arrays:
-    """Rows start to stop of all outputs together: for each leaf a stack."""
-    pulled = pullback(backend, function, leaves)
-    components = _of_rows(backend, pulled.outputs)
-    return back_stacked(backend, pulled)(components.seeds(start, stop))
-
-
-def part_of_columns(backend: Backend, function: FlatFunction, leaves: Arrays, start: int, stop: int) -> Arrays:
-    """Columns start to stop of all leaves together: for each output a stack."""
-    linear = linearize(backend, function, leaves)
-    components = _of_columns(backend, linear.outputs, leaves)
-    return push_stacked(backend, linear)(components.seeds(start, stop))
-
-
-def from_parts(
-    backend: Backend, outputs: Arrays, leaves: Arrays, parts: Callable[[bool, int], list[Arrays]]
-) -> list[list[Any]]:
-    """The blocks of a Jacobian whose rows or columns, whichever are fewer, come in parts.
-
-    parts: from whether they are columns, and how many there are, to the stacks of one part after another.
-    """
-    forward = _by_columns(backend, outputs, leaves)
-    components = _of_columns(backend, outputs, leaves) if forward else _of_rows(backend, outputs)
-    result = parts(forward, components.count) if components.count else []
-    note_step(backend, f"{components.count} {'columns' if forward else 'rows'} of the Jacobian, in {len(result)} parts")
-    stacks = [concatenated(backend, column) for column in zip(*result)]
-    return (_column_blocks if forward else _row_blocks)(backend, components, stacks, outputs, leaves)
+    return Jacobian(outputs, linear.aux, column_blocks(backend, components, stacks, outputs, leaves))
 
 
 def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacobian | None:
@@ -160,12 +135,13 @@ def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacob
     if pushed is None:
         return None
     outputs, stacks, aux = checked(backend, pushed, leaves, components.count)
-    return Jacobian(outputs, aux, _column_blocks(backend, components, stacks, outputs, leaves))
+    return Jacobian(outputs, aux, column_blocks(backend, components, stacks, outputs, leaves))
 
 
-def _column_blocks(
+def column_blocks(
     backend: Backend, components: Components, stacks: Sequence[Any], outputs: Arrays, leaves: Arrays
 ) -> list[list[Any]]:
+    """The blocks of a Jacobian, from a stack of columns for each output."""
     shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
     blocks: list[list[Any]] = []
     for output, stack in zip(outputs, stacks if components.count else outputs):  # without components there are no stacks

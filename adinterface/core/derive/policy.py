@@ -46,6 +46,6 @@ def by_symmetry(backend: Backend, *, once: bool = False) -> bool:
 def directions(backend: Backend) -> tuple[bool, bool]:
     """Whether pushforwards, and whether pullbacks, take a few evaluations each, rather than one for each number."""
     pulls = in_reverse(backend)
-    own = gives(backend, "pushforward") or gives(backend, "linearize")
-    pushes = backend.mode != "reverse" and (own or backend.transposes)
+    forward = gives(backend, "pushforward") or gives(backend, "linearize")
+    pushes = backend.mode != "reverse" and (forward or backend.transposes)
     return pushes or not pulls, pulls

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 from ..contract.ambient import within
@@ -16,28 +15,29 @@ from ..contract.rules import TRANSPOSING
 from . import policy
 from .basis import Components, Stacked, inner_products, stack_of, zero_entry
 
-_Found = TypeVar("_Found", Pullback, Pushforward, Linearized, Jacobian)
+_Result = TypeVar("_Result", Pullback, Pushforward, Linearized, Jacobian)
 
 
-def checked(backend: Backend, found: _Found, leaves: Arrays, count: int | None = None) -> _Found:
+def checked(backend: Backend, result: _Result, leaves: Arrays, count: int | None = None) -> _Result:
     """An engine's result, with zeros for each leaf or output without an entry, on which nothing depends.
 
     count: the length of tangent stacks. Raises BackendError for an engine that does not return the function's `Aux`.
     """
-    if not isinstance(found.aux, Aux):
+    outputs, aux = result.outputs, result.aux
+    if not isinstance(aux, Aux):
         raise BackendError(
-            f"{type(backend).__name__} gave aux as a {type(found.aux).__name__} in its {type(found).__name__}. An engine hands "
+            f"{type(backend).__name__} gave aux as a {type(aux).__name__} in its {type(result).__name__}. An engine hands "
             f"on the Aux that the function returned; aux.map(untraced) takes its arrays out of a trace."
         )
-    if isinstance(found, Pullback):
-        back, stacked = with_zeros(backend, found.back, leaves), found.back_stacked
-        return Pullback(found.outputs, found.aux, back, found.connected, stacked and with_zeros(backend, stacked, leaves, True))
-    if isinstance(found, Pushforward):
-        return Pushforward(found.outputs, filled(backend, found.tangents, found.outputs, count), found.aux)
-    if isinstance(found, Linearized):
-        push, stacked = with_zeros(backend, found.push, found.outputs), found.push_stacked
-        return Linearized(found.outputs, found.aux, push, stacked and with_zeros(backend, stacked, found.outputs, True))
-    return found
+    if isinstance(result, Pullback):
+        back, stacked = with_zeros(backend, result.back, leaves), result.back_stacked
+        return Pullback(outputs, aux, back, result.connected, stacked and with_zeros(backend, stacked, leaves, True))
+    if isinstance(result, Pushforward):
+        return Pushforward(outputs, filled(backend, result.tangents, outputs, count), aux)
+    if isinstance(result, Linearized):
+        push, stacked = with_zeros(backend, result.push, outputs), result.push_stacked
+        return Linearized(outputs, aux, push, stacked and with_zeros(backend, stacked, outputs, True))
+    return result
 
 
 def with_zeros(backend: Backend, apply: Stacked, likes: Arrays, stacks: bool = False) -> Stacked:
@@ -65,9 +65,9 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
     """The engine's linear map, or one from its pullback."""
     if policy.in_forward(backend, once=True):
         note_step(backend, "linearize")
-        own = backend.linearize(function, leaves)
-        if own is not None:
-            return checked(backend, own, leaves)
+        linear = backend.linearize(function, leaves)
+        if linear is not None:
+            return checked(backend, linear, leaves)
         if gives(backend, "pushforward"):
             return _linearize_by_pushforward(backend, function, leaves)
     if backend.transposes:
@@ -126,12 +126,6 @@ class Sampled(FlatFunction):
         """A value as outputs and aux."""
         outputs_and_aux: tuple[Arrays, Aux] = result
         return outputs_and_aux
-
-    def around(self, backend: Backend, leaves: Arrays, aside: Callable[[], AbstractContextManager[Any]] = nullcontext) -> Any:
-        """An `Around` of these leaves. aside: enters a context for an evaluation that no other one may notice."""
-        from .around import Around  # late: only engines that take derivatives from values need it
-
-        return Around(self, backend, leaves, aside)
 
 
 class _Back(FlatFunction):

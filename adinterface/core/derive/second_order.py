@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..contract.arrays import cast_like, filled, full_like
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward
-from ..contract.record import count_steps, note_own, note_step
+from ..contract.record import from_engine, note_step
 from . import policy
 from .basis import Components, inner_products
 from .jacobians import gradient, jacobian
 from .primitives import Sampled, linearize, pullback, push_stacked, pushforward
 
 
-class DerivedFunction(Sampled, ABC):
-    """A derivative of a flat function as a flat function; aux is `(value, *aux)`, or empty without `value`."""
+class DerivedFunction(Sampled):
+    """A derivative of a flat function as a flat function; aux is `(value, *aux)`, or empty without `value`.
 
-    def __init__(self, inner: Backend, function: Sampled, *, value: bool = True):
+    derived: `gradients` or `derivative`.
+    """
+
+    def __init__(self, derived: Callable[..., Pushforward], inner: Backend, function: Sampled, *, value: bool = True):
+        self.derived: Callable[..., Pushforward] = derived
         self.inner: Backend = inner
         self.function: Sampled = function
         self.value: bool = value
@@ -31,31 +34,18 @@ class DerivedFunction(Sampled, ABC):
         return self.function.given
 
     @property
-    def elsewhere(self) -> Self:
-        return type(self)(self.inner, self.function.elsewhere, value=False)
-
-    @abstractmethod
-    def derived(self, leaves: Arrays) -> tuple[Arrays, Arrays, Aux]:
-        """The function's outputs, its derivatives, and its aux."""
+    def elsewhere(self) -> DerivedFunction:
+        return DerivedFunction(self.derived, self.inner, self.function.elsewhere, value=False)
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
-        outputs, derivatives, aux = self.derived(leaves)
+        outputs, derivatives, aux = self.derived(self.inner, self.function, leaves, value=self.value)
         return derivatives, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
 
 
-class GradientFunction(DerivedFunction):
-    """The gradient of a scalar flat function."""
-
-    def derived(self, leaves: Arrays) -> tuple[Arrays, Arrays, Aux]:
-        outputs, aux, gradients, _ = gradient(self.inner, self.function, leaves, value=self.value)
-        return outputs, gradients, aux
-
-
-class DerivativeFunction(DerivedFunction):
-    """The derivative of a flat function of one real number."""
-
-    def derived(self, leaves: Arrays) -> tuple[Arrays, Arrays, Aux]:
-        return derivative(self.inner, self.function, leaves, value=self.value)
+def gradients(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward:
+    """The gradients of a scalar function, in place of tangents."""
+    outputs, aux, result, _ = gradient(backend, function, leaves, value=value)
+    return Pushforward(outputs, result, aux)
 
 
 def derivative(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward:
@@ -66,23 +56,19 @@ def derivative(backend: Backend, function: FlatFunction, leaves: Arrays, *, valu
 def second_derivative(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True) -> Pushforward:
     """For a function of one real number: outputs are its derivatives, tangents its second derivatives; aux as in the first."""
     if outer is inner:
-        before = count_steps()
-        own = inner.second_derivative(function, leaves, value=value)
-        if own is not None:
-            note_own(inner, "its own second derivative", before)
-            return own
-    return derivative(outer, DerivativeFunction(inner, function, value=value), leaves, value=value)
+        result = from_engine(inner, "its own second derivative", inner.second_derivative, function, leaves, value=value)
+        if result is not None:
+            return result
+    return derivative(outer, DerivedFunction(derivative, inner, function, value=value), leaves, value=value)
 
 
 def hessian(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True) -> Jacobian:
     """The Jacobian of the gradient of a scalar function; aux is `(value, *aux)`. Without `value` only the blocks are used."""
     if outer is inner:
-        before = count_steps()
-        own = inner.hessian(function, leaves, value=value)
-        if own is not None:
-            note_own(inner, "its own Hessian", before)
-            return own
-    return jacobian(outer, GradientFunction(inner, function, value=value), leaves, value=value)
+        result = from_engine(inner, "its own Hessian", inner.hessian, function, leaves, value=value)
+        if result is not None:
+            return result
+    return jacobian(outer, DerivedFunction(gradients, inner, function, value=value), leaves, value=value)
 
 
 def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
@@ -101,12 +87,10 @@ def hvp(
 ) -> Pushforward:
     """The gradients of a scalar function, and its Hessian times directions. Without `value`, the gradients are not used."""
     if outer is inner:
-        before = count_steps()
-        own = inner.hvp(function, leaves, directions)
-        if own is not None:
-            note_own(inner, "its own product with the Hessian", before)
-            return Pushforward(filled(outer, own.outputs, leaves), filled(outer, own.tangents, leaves), own.aux)
-    once = GradientFunction(inner, function, value=False)
+        result = from_engine(inner, "its own product with the Hessian", inner.hvp, function, leaves, directions)
+        if result is not None:
+            return Pushforward(filled(outer, result.outputs, leaves), filled(outer, result.tangents, leaves), result.aux)
+    once = DerivedFunction(gradients, inner, function, value=False)
     if policy.by_symmetry(outer):
         pulled = pullback(outer, once, leaves)
         return Pushforward(pulled.outputs, pulled.back(directions), pulled.aux)
@@ -116,12 +100,10 @@ def hvp(
 def hessian_diagonal(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays) -> Arrays:
     """The diagonal of the Hessian of a scalar function; holds at most one chunk of rows in memory."""
     if outer is inner:
-        before = count_steps()
-        own = inner.hessian_diagonal(function, leaves)
-        if own is not None:
-            note_own(inner, "its own diagonal of the Hessian", before)
-            return own
-    linear = hessian_map(outer, GradientFunction(inner, function, value=False), leaves)
+        result = from_engine(inner, "its own diagonal of the Hessian", inner.hessian_diagonal, function, leaves)
+        if result is not None:
+            return result
+    linear = hessian_map(outer, DerivedFunction(gradients, inner, function, value=False), leaves)
     apply = push_stacked(outer, linear)
     components = Components(outer, leaves, [False] * len(leaves))
     note_step(outer, f"{components.count} products of the Hessian with a basis vector")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
-from ..call.messages import describe, require_function
+from ..call.messages import describe
 from ..contract.auto import AutoBackend, require_hashable
+from ..contract.registry import FUNCTIONS, imported
 from .operation import Operation
 
 T = TypeVar("T")
@@ -27,13 +27,8 @@ class Extension(NamedTuple):
     entry: str
 
     def operation(self, kind: Kind, auto: AutoBackend) -> Operation:
-        operation: Operation = _imported(self.entry)(kind, auto)
+        operation: Operation = imported(self.entry)(kind, auto)
         return operation
-
-
-def _imported(entry: str) -> Any:
-    module, _, name = entry.partition(":")
-    return getattr(importlib.import_module(module), name)
 
 
 #: Takes an operator around an operator apart: from the caller for messages, the inner operator, the arguments behind it and the
@@ -42,7 +37,6 @@ OuterOperator = Callable[[str, Any, tuple[Any, ...], dict[str, Any]], tuple[Kind
 
 _extensions: list[Extension] = []
 _outer_operators: dict[Any, OuterOperator] = {}
-_functions: dict[str, str] = {}
 
 
 def extend(*extensions: Extension, around: Mapping[Any, OuterOperator] = MappingProxyType({}), **functions: str) -> None:
@@ -52,7 +46,7 @@ def extend(*extensions: Extension, around: Mapping[Any, OuterOperator] = Mapping
     """
     _extensions.extend(extensions)
     _outer_operators.update(around)
-    _functions.update(functions)
+    FUNCTIONS.update(functions)
     _cached_operation.cache_clear()
 
 
@@ -83,7 +77,7 @@ def require_operator(caller: str, operator: Any) -> type[Operation]:
 
     caller: the calling tool and its arguments, for the message.
     """
-    kind = _entry(OPERATIONS, operator)
+    kind = entry_of(OPERATIONS, operator)
     if kind is not None:
         return kind
     names = sorted(operation.name for operation in OPERATIONS.values())
@@ -93,8 +87,8 @@ def require_operator(caller: str, operator: Any) -> type[Operation]:
         remedy = ""
     else:
         remedy = f" It is passed itself, not called: {caller.replace('operator', 'gradient')}."
-    seen = repr(operator) if callable(operator) or isinstance(operator, str) else describe(operator)
-    raise TypeError(f"{caller}: operator must be one of {', '.join(names)}, not {seen}.{remedy}")
+    actual = repr(operator) if callable(operator) or isinstance(operator, str) else describe(operator)
+    raise TypeError(f"{caller}: operator must be one of {', '.join(names)}, not {actual}.{remedy}")
 
 
 def recipe(kind: Kind) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -105,29 +99,17 @@ def recipe(kind: Kind) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if isinstance(kind, type):
         return (next((operator for operator, each in OPERATIONS.items() if each is kind), kind),), {}
     around: Any = kind
-    found: tuple[tuple[Any, ...], dict[str, Any]] = around.recipe()
-    return found
-
-
-def require_call(caller: str, operator: Any, f: Any) -> None:
-    """As `require_operator`, for tools that take any function with an operator's call signature; f must be a function, not an
-    operator, which it is if the two were exchanged."""
-    if not callable(operator) or _entry(OPERATIONS, f) is not None:
-        require_operator(caller, operator)
-    require_function(caller.partition("(")[0], f)
+    parts: tuple[tuple[Any, ...], dict[str, Any]] = around.recipe()
+    return parts
 
 
 def outer_operator_of(operator: Any) -> OuterOperator | None:
     """What takes an operator around an operator apart; None for anything else."""
-    return _entry(_outer_operators, operator)
+    return entry_of(_outer_operators, operator)
 
 
-def function_of_extension(name: str) -> Any:
-    """What an extension registered by this name; None without that extension."""
-    return _imported(_functions[name]) if name in _functions else None
-
-
-def _entry(table: Mapping[Any, T], operator: Any) -> T | None:
+def entry_of(table: Mapping[Any, T], operator: Any) -> T | None:
+    """The entry of an operator; None if there is none."""
     try:
         return table.get(operator)
     except TypeError:  # it cannot be hashed

@@ -9,7 +9,7 @@ from .. import derive
 from ..call.call import Call
 from ..call.output import Function, OutputKind
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays, Aux
+from ..contract.backend import Arrays
 from .dispatch import OPERATIONS
 from .operation import Forms, Operation, Results, ResultType
 from .run import run
@@ -87,13 +87,13 @@ class GradientOperation(Operation):
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         _, _, gradients, connected = derive.gradient(self.backend, function, leaves, value=False)
-        return gradients if connected else Aux(gradients)
+        return gradients, () if connected else None  # structure, which an engine does not compute
 
     def finish(self, call: Call, results: Results) -> Any:
-        if type(results) is Aux:  # the outputs depend on no argument
+        gradients, connected = results
+        if connected is None:
             call.warn_disconnected()
-            results = results.arrays
-        return call.gradients(results)
+        return call.gradients(gradients)
 
 
 class ValueAndGradientOperation(GradientOperation):
@@ -104,7 +104,7 @@ class ValueAndGradientOperation(GradientOperation):
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         outputs, aux, gradients, connected = derive.gradient(self.backend, function, leaves)
-        return outputs, aux, gradients if connected else Aux(gradients)
+        return outputs, aux, (gradients, () if connected else None)
 
     def finish(self, call: Call, results: Results) -> Any:
         outputs, aux, gradients = results

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -9,12 +10,15 @@ from typing import Any, ClassVar, Literal
 from ..call.call import Call
 from ..call.layout import Layout, lay_out
 from ..call.output import Function, OutputKind
-from ..call.plan import Plan, Plans, plan
+from ..call.plan import Plan, plan
 from ..contract.auto import AutoBackend, SecondOrder
 from ..contract.backend import Arrays, Aux, Backend
-from ..tree import build_gradient
-from .dense import warn_if_wasteful
-from .requirements import require_leaves, require_no_each, require_number, require_one, require_real
+from ..contract.cache import Cache
+from ..contract.errors import AdinterfaceError
+from ..contract.registry import function_of_extension
+from ..contract.static_values import Unkeyed
+from ..tree import Signature, build_gradient
+from .requirements import require_leaves, require_number, require_one, require_real
 from .second_order import computing_backend, first_order, second_order
 
 #: The result of `compute`: tuples and lists of native arrays and `Aux`, with the engine's maps if the operator returns one.
@@ -26,6 +30,9 @@ Compute = Callable[[Function, Arrays, Arrays], Results]
 #: The compiled `Compute`: takes the native leaves, the carried values and the tangents, concatenated.
 Compiled = Callable[..., Results]
 
+
+#: A dense Jacobian or Hessian with more entries is large.
+LARGE = 10**7
 
 #: The form of a result: f's value; a tangent of it (None for a leaf without a derivative); a tuple with an entry like each
 #: argument of f; like the first argument; that tuple for each leaf of the value; a tree of trees like the first argument; a map
@@ -87,9 +94,10 @@ class Operation(ABC):
         self.specializes: bool = type(self).specialized is not Operation.specialized
         #: Whether a result is f's value, and whether a result has the structure of f's value.
         self.gives_value: bool = "value" in self.forms
+        self._parts: tuple[PartForm, ...] = tuple([form for form in self.forms if form != "value"])
         self.needs_aux: bool = not {"value", "tangent", "jacobian"}.isdisjoint(self.forms)
         #: The plans that one-shot and prepared calls share.
-        self.plans: Plans = Plans(self._plan)
+        self._plans: Cache[Plan] = Cache(128)
 
     @property
     def title(self) -> str:
@@ -103,6 +111,18 @@ class Operation(ABC):
     def backends(self) -> tuple[Backend, ...]:
         """All backends whose options hold for a call."""
         return (self.backend,)
+
+    def find_plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any], Signature | None]:
+        """The plan for such arguments, their values, and their signature; without a signature (None) nothing is cached."""
+        try:
+            signature = Signature(args, kwargs)
+        except (Unkeyed, AdinterfaceError, RecursionError):
+            return *self._plan(args, kwargs), None  # which raises the error, with its path
+        known = self._plans.get(signature.key)
+        if known is None:
+            known = self._plan(args, kwargs)[0]
+            self._plans.add(signature.key, known)
+        return known, signature.values, signature
 
     def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any]]:
         layout, values = lay_out(args, kwargs)
@@ -119,8 +139,7 @@ class Operation(ABC):
         return plan(self.name, self.backend, layout, args, values, copy=copy, backends=backends, wrappings=wrappings), values
 
     def marked(self, layout: Layout, values: Sequence[Any]) -> Layout:
-        """The layout, after a check of the markers in it, other than Constant."""
-        require_no_each(self.name, layout)
+        """The layout, with what the markers in it mean, other than Constant."""
         return layout
 
     def shape(self, layout: Layout, values: Sequence[Any]) -> tuple[int, ...]:
@@ -159,23 +178,30 @@ class Operation(ABC):
     def finish(self, call: Call, results: Results) -> Any:
         """The user's results from those of `compute`, by default those of `parts`: one for each form but the value."""
         outputs, aux, *parts = results if self.needs_aux else ((), None, *results)
-        forms = [form for form in self.forms if form != "value"]
-        made = [self._made(form, call, aux, part) for form, part in zip(forms, parts, strict=True)]
+        fields = [self._present(form, call, aux, part) for form, part in zip(self._parts, parts, strict=True)]
         if self.gives_value:
-            made.insert(0, aux.form.assemble(outputs, aux.arrays, call.present))
-        return made[0] if self.result is None else self.result(*made)
+            fields.insert(0, aux.form.assemble(outputs, aux.arrays, call.present))
+        return fields[0] if self.result is None else self.result(*fields)
 
-    def _made(self, form: PartForm, call: Call, aux: Any, part: Any) -> Any:
+    def _present(self, form: PartForm, call: Call, aux: Any, part: Any) -> Any:
         if form == "tangent":
             return call.tangent(aux.form.structure, part)
         if form == "jacobian":
-            warn_if_wasteful(self.name, part)
+            self._look_at("Jacobian", part)
             return build_gradient(aux.form.structure, iter([call.blocks(row) for row in part]))
         if form == "hessian":
-            warn_if_wasteful(self.name, part, "Hessian")
+            self._look_at("Hessian", part)
             return call.square(part)
         gradients = call.gradients(part)
         return gradients if form == "arguments" else gradients[0]
+
+    def _look_at(self, matrix: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Let an extension look at a large dense matrix."""
+        blocks = [block for row in rows for block in row]
+        if sum([math.prod(block.shape) for block in blocks]) > LARGE:
+            look = function_of_extension("look_at_dense")
+            if look is not None:
+                look(self.name, matrix, blocks)
 
 
 class SecondOrderOperation(Operation):

@@ -12,10 +12,11 @@ from ..call.messages import require_function
 from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.cache import Cache
+from ..contract.registry import function_of_extension
 from ..contract.static_values import Unkeyed
 from ..contract.tracing import entry, tracing, untraced
 from ..tree import Signature
-from .dispatch import Kind, function_of_extension, operation_of, outer_operator_of, recipe, require_operator
+from .dispatch import Kind, operation_of, outer_operator_of, recipe, require_operator
 from .evaluate import evaluate, specialized
 from .specialization import Specialization, static_key
 from .typed import typed
@@ -54,7 +55,7 @@ def prepare(
     kind, f, backend, example_args = _parts(operator, f, (backend, *example_args), kwargs)
     inner = prepared = Prepared(kind, backend, f)
     args, _ = prepared._operation.arguments(example_args)
-    plan, values, signature = prepared._operation.plans.find(args, kwargs)
+    plan, values, signature = prepared._operation.find_plan(args, kwargs)
     example = function_of_extension("Example")
     # Not of modules, which it would keep alive; and a nested tensor has no shape.
     if example and not plan.layout.owned and signature is not None:
@@ -146,11 +147,11 @@ class Prepared:
         directions = None
         if self._operation.directions is not None:
             args, directions = self._operation.arguments(args)
-        plan, values, signature = self._operation.plans.find(args, kwargs)
+        plan, values, signature = self._operation.find_plan(args, kwargs)
         if not plan.wrappings:
             return self._specialization(plan, values, signature)(values, directions)
-        inner, own, values, signature = self._inside(plan, args, kwargs)
-        results = inner._specialization(own, values, signature)(values, directions)
+        inner, inner_plan, values, signature = self._inside(plan, args, kwargs)
+        results = inner._specialization(inner_plan, values, signature)(values, directions)
         return finished(plan, results, args, kwargs)
 
     def _specialization(self, plan: Plan, values: Sequence[Any], signature: Signature | None) -> _Compute:
@@ -193,7 +194,7 @@ class Prepared:
         if f is not self._original:
             with self._lock:
                 inner = self._inner = self._inner or Prepared(kind, self._auto, f)
-        return inner, *inner._operation.plans.find(args, kwargs)
+        return inner, *inner._operation.find_plan(args, kwargs)
 
     def copy(self) -> Prepared:
         """Another prepared call that starts with the same specializations."""
@@ -225,8 +226,8 @@ class Prepared:
 
     def __repr__(self) -> str:
         count = len({*map(id, self._known.entries())})
-        made = f"{count} specialization" + "s" * (count != 1)
-        return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {made}>"
+        text = f"{count} specialization" + "s" * (count != 1)
+        return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {text}>"
 
 
 def _nothing(*args: Any) -> Any:

@@ -9,22 +9,13 @@ from ..call.layout import Layout
 from ..call.messages import nothing_differentiable
 from ..contract.errors import NotDifferentiableError
 from ..contract.library import kind
-from ..tree import DIFFERENTIATED, EACH
+from ..tree import DIFFERENTIATED
 
 
 def require_leaves(operator: str, layout: Layout, values: Sequence[Any]) -> None:
     """Something must be differentiated."""
     if not layout.active:
         raise NotDifferentiableError(nothing_differentiable(operator, layout, zip(layout.slots, values)))
-
-
-def require_no_each(operator: str, layout: Layout) -> None:
-    """Nothing may be marked with Each."""
-    if EACH in layout.node_types():
-        raise TypeError(
-            f"{operator}: Each(...) marks a leading axis for batched alone. Call batched({operator}, f, backend, "
-            f"...), or pass the array itself."
-        )
 
 
 def require_one(operator: str, layout: Layout) -> None:
@@ -42,9 +33,9 @@ def require_one(operator: str, layout: Layout) -> None:
 def require_number(operator: str, layout: Layout, shape: tuple[int, ...]) -> None:
     """Only one real number may be differentiated. shape: that of the first leaf."""
     if len(layout.active) != 1 or shape != ():
-        seen = f"{len(layout.active)} arrays" if len(layout.active) != 1 else f"an array of shape {shape}"
+        actual = f"{len(layout.active)} arrays" if len(layout.active) != 1 else f"an array of shape {shape}"
         raise NotDifferentiableError(
-            f"{operator} differentiates with respect to one real number, but args[0] holds {seen}. "
+            f"{operator} differentiates with respect to one real number, but args[0] holds {actual}. "
             f"Use jacobian, or pushforward for the derivative in one direction."
         )
     require_real(

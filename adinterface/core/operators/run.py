@@ -28,10 +28,10 @@ def run(
     directions = None
     if operation.directions is not None:
         args, directions = operation.arguments(args)
-    plan, values, _ = operation.plans.find(args, kwargs)
+    plan, values, _ = operation.find_plan(args, kwargs)
     if not plan.wrappings:
         return evaluate(operation, plan, f, values, directions)
-    kind, f, own = inside(plan, kind, f, args)
+    kind, f, inner_args = inside(plan, kind, f, args)
     operation = operation_of(kind, auto)
-    inner, values, _ = operation.plans.find(own, kwargs)
+    inner, values, _ = operation.find_plan(inner_args, kwargs)
     return finished(plan, evaluate(operation, inner, f, values, directions), args, kwargs)

@@ -43,9 +43,9 @@ def second_order(auto: Any) -> tuple[Backend, Backend]:
 
 def _pair(backend: Backend) -> tuple[Backend, Backend]:
     """The outer and the inner backend for second derivatives on one backend, in the modes that suit its engine."""
-    own = backend.pair()
-    if own is not None:
-        return own
+    pair = backend.pair()
+    if pair is not None:
+        return pair
     if not hasattr(backend.auto, "mode") or backend.mode is not None:
         return backend, backend
     outer, inner = backend.second_order

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..call.conversions import SlotConversion, conversions_into_compiled
+from ..call.conversions import EnterSlots, conversions_into_compiled, enter_slots
 from ..call.output import Function, annotate
 from ..call.plan import Plan
-from ..contract.decisions import Undecided, comes_from_reading
 from ..contract.errors import AdinterfaceError, BackendError
 from ..contract.library import NUMPY, PYTHON
 from ..contract.packed import Packed
@@ -41,33 +39,25 @@ class Specialization:
         #: Whether the engine must copy the caller's arrays.
         self.copies: bool = operation.outlives or not _waits(operation, plan)
         enters, carried = conversions_into_compiled(plan.backend, plan.layout, values, copy=self.copies)
-        self.enter: SlotConversion = SlotConversion(enters, plan.layout.active)
+        self.enter: EnterSlots = enter_slots(enters, plan.layout.active)
         #: The carried values that are not compiled in, and their conversions.
         dynamic = [(n, enter) for n, enter in zip(plan.layout.carried, carried) if n not in self._given]
         self.dynamic: tuple[int, ...] = tuple([n for n, _ in dynamic])
-        self.enter_carried: SlotConversion = SlotConversion([enter for _, enter in dynamic], self.dynamic)
+        self.enter_carried: EnterSlots = enter_slots([enter for _, enter in dynamic], self.dynamic)
         self.compute: Compiled = operation.compile(self._compiled)
-        #: Whether f branches on traced values and is compiled per path; None: not tried yet.
-        self._deciding: bool | None = None
-        self._lock = threading.Lock()
 
     def call(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         """The operator's results for the values of a call, and for its directions if the operator takes any."""
-        try:
-            return self._evaluated(values, directions)
-        except Exception as error:
-            if isinstance(error, (RuntimeError, TypeError)) and not isinstance(error, AdinterfaceError):
-                annotate(self.plan, error)  # raised by the engine, for the arguments or for what it compiles
-            if self._deciding is False or not comes_from_reading(error):
-                raise
-            return self._decided(error, values, directions)
-
-    def _evaluated(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         scope = None if self.plan.conversions.scope is None else self.plan.conversions.scope()
-        if scope is None:
-            return self._in_scope(values, directions)
-        with scope:
-            return self._in_scope(values, directions)
+        try:
+            if scope is None:
+                return self._in_scope(values, directions)
+            with scope:
+                return self._in_scope(values, directions)
+        except (RuntimeError, TypeError) as error:  # raised by the engine, for the arguments or for what it compiles
+            if not isinstance(error, AdinterfaceError):
+                annotate(self.plan, error)
+            raise
 
     def _in_scope(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         operation = self.operation
@@ -83,22 +73,6 @@ class Specialization:
             tangents = tuple([x.copy() if type(x) is np.ndarray else x for x in tangents])
         return operation.finish(call, self.compute(*native, *carried, *tangents))
 
-    def _decided(self, error: Exception, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
-        """Retry with value-dependent branches compiled per path; if that fails, raise the error of an uncompiled call."""
-        before = self.compute
-        try:
-            with self._lock:  # the first of several threads compiles
-                first = self._deciding is None
-                if first:
-                    self.compute, self._deciding = self.operation.compile(self._compiled_deciding), True
-            return self._evaluated(values, directions)
-        except Undecided:  # the uncompiled run does not know the values either
-            if first:
-                self.compute, self._deciding = before, False
-            raise error from None
-        except Exception as ended:
-            raise ended from None  # without the error of the first compilation
-
     def _changed(self) -> str | None:
         """The class of a static value that has another key than the specialization."""
         for n, value in self._given.items():
@@ -113,18 +87,10 @@ class Specialization:
     # what the engine compiles
 
     def _compiled(self, compute: Compute) -> Compiled:
-        return self._by(self.operation.backend.compile, compute)
-
-    def _compiled_deciding(self, compute: Compute) -> Compiled:
-        return self._by(self.operation.backend.compile_deciding, compute)
-
-    def _by(self, compiler: Callable[[Compiled], Compiled | None], compute: Compute) -> Compiled:
-        """Raises Undecided if the engine has nothing to offer."""
-        flat = self._flat(compute)
-        packed = None if self.operation.backend.takes_trees else Packed(flat)
-        compiled = compiler(flat if packed is None else packed)
-        if compiled is None:
-            raise Undecided
+        backend, flat = self.operation.backend, self._flat(compute)
+        packed = None if backend.takes_trees else Packed(flat)
+        compiled = backend.compile(flat if packed is None else packed)
+        assert compiled is not None
         return compiled if packed is None else packed.around(compiled)
 
     def _flat(self, compute: Compute) -> Compiled:

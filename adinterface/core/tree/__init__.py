@@ -8,11 +8,8 @@ from ..contract.structures import (
     CARRIED,
     CONSTANT,
     DIFFERENTIATED,
-    EACH,
     Constant,
-    Each,
     Given,
-    GivenConstant,
     Leaf,
     LeafSpec,
     Node,
@@ -22,15 +19,15 @@ from ..contract.structures import (
     Structure,
     build_gradient,
     count_leaves,
+    is_in_front,
 )
 from .flattening import Flattening, Signature, flatten, is_differentiated, owner_of, refuse_endless
 from .matching import Matcher, along, flatten_tree, rebuild, structure_key
 from .recognition import HANDLERS, handler_of, is_floating_array, is_opaque_type, register_node, register_stand_in, stood_for
 
 __all__ = [
-    "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "EACH", "Each", "Given",
-    "GivenConstant", "HANDLERS", "Owner", "Leaf", "LeafSpec", "Matcher", "Node", "Signature", "Slot", "Flattening",
-    "Static", "Structure", "along", "flatten_tree", "build_gradient", "count_leaves", "flatten", "handler_of", "owner_of",
-    "is_differentiated", "is_floating_array", "is_opaque_type", "rebuild", "refuse_endless", "register_node",
-    "register_stand_in", "stood_for", "structure_key",
+    "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "Flattening", "Given", "HANDLERS", "Leaf", "LeafSpec", "Matcher",
+    "Node", "Owner", "Signature", "Slot", "Static", "Structure", "along", "build_gradient", "count_leaves", "flatten",
+    "flatten_tree", "handler_of", "is_differentiated", "is_floating_array", "is_in_front", "is_opaque_type", "owner_of",
+    "rebuild", "refuse_endless", "register_node", "register_stand_in", "stood_for", "structure_key",
 ]  # fmt: skip

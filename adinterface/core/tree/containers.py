@@ -6,40 +6,36 @@ May import the contract and `opaque`.
 from __future__ import annotations
 
 import dataclasses
-import sys
-from abc import abstractmethod
+import functools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..contract.nodes import NodeType
 from ..contract.static_values import cached_names, key_of, state_of
+from ..contract.structures import Constant
+
+#: Tables of classes have at most this many.
+KEPT_CLASSES = 1024
 
 
-def _indices(count: int) -> list[str]:
-    return [f"[{i}]" for i in range(count)]
+class _Sequence(NodeType):
+    """list or tuple."""
 
+    def __init__(self, cls: type):
+        self.cls: type = cls
 
-class _List(NodeType):
     def matches(self, value: object) -> bool:
-        return type(value) is list
+        return type(value) is self.cls
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         return value, None
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
-        return list(children)
+        return self.cls(children)
 
     def paths(self, data: Any, count: int) -> list[str]:
-        return _indices(count)
-
-
-class _Tuple(_List):
-    def matches(self, value: object) -> bool:
-        return type(value) is tuple
-
-    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
-        return tuple(children)
+        return [f"[{i}]" for i in range(count)]
 
 
 class _NamedTuple(NodeType):
@@ -105,24 +101,24 @@ class _RecordDict(NodeType):
         return [f".{name}" for name in data[1]]
 
 
-class _Names(NamedTuple):
-    """The names of a class: all fields, the static fields, and the cached properties."""
-
-    fields: tuple[str, ...]
-    static: frozenset[str]
-    cached: tuple[str, ...]
+@functools.lru_cache(maxsize=KEPT_CLASSES)
+def _names(cls: Any) -> tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]:
+    """The names of all fields, of the static ones (`metadata={"static": True}`), and of the cached properties."""
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else tuple(cls.__attrs_attrs__)
+    static = [field.name for field in fields if field.metadata.get("static", False)]
+    return tuple([field.name for field in fields]), frozenset(static), cached_names(cls)
 
 
 class _Fields(NodeType):
-    """Classes with declared fields, rebuilt without `__init__`: no check or default runs on a gradient."""
+    """Dataclasses and classes of attrs, rebuilt without `__init__`: no check or default runs on a gradient."""
 
-    @abstractmethod
-    def names(self, cls: type) -> _Names:
-        """The names of all fields, of the static ones (`metadata={"static": True}`), and of cached properties."""
+    def matches(self, value: object) -> bool:
+        declared = dataclasses.is_dataclass(value) or hasattr(type(value), "__attrs_attrs__")
+        return declared and not isinstance(value, type)
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
-        cls = type(value)
-        names, static, cached = self.names(cls)
+        cls: Any = type(value)
+        names, static, cached = _names(cls)
         state = state_of(value)
         for name in cached:
             state.pop(name, None)  # cached: f computes it again from the new children
@@ -138,7 +134,7 @@ class _Fields(NodeType):
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
         cls, _, state = data
         if state:
-            static = self.names(cls)[1]
+            static = _names(cls)[1]
             return [(f"{cls.__qualname__}.{name}", other) for name, other in state if name not in static]
         return ()
 
@@ -155,34 +151,31 @@ class _Fields(NodeType):
         return [f".{name}" for name in data[1]]
 
 
-class _Dataclass(_Fields):
+class Attributes(_Fields):
+    """A class whose user names the differentiated attributes; all others are carried along, as in a Constant."""
+
+    def __init__(self, cls: type, names: Iterable[str]):
+        self.cls: type = cls
+        self.names: frozenset[str] = frozenset(names)
+        for name in sorted(self.names):
+            if isinstance(getattr(cls, name, None), property):
+                raise TypeError(
+                    f"register_node: {cls.__qualname__}.{name} is a property, which cannot be set. Name the attribute in which "
+                    f"it is kept."
+                )
+
     def matches(self, value: object) -> bool:
-        return dataclasses.is_dataclass(value) and not isinstance(value, type)
+        return type(value) is self.cls
 
-    def names(self, cls: type) -> _Names:
-        return _names_of.get(cls) or _static_names(cls, dataclasses.fields(cls))
+    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        state = state_of(value)
+        for name in cached_names(self.cls):
+            state.pop(name, None)
+        children = [part if name in self.names else Constant(part) for name, part in state.items()]
+        return children, (self.cls, tuple(state), ())
 
-
-class _Attrs(_Fields):
-    def matches(self, value: object) -> bool:
-        return not isinstance(value, type) and "attr" in sys.modules and hasattr(type(value), "__attrs_attrs__")
-
-    def names(self, cls: type) -> _Names:
-        return _names_of.get(cls) or _static_names(cls, cls.__attrs_attrs__)  # type: ignore[attr-defined]
-
-
-#: Tables of classes are cleared at this size.
-KEPT_CLASSES = 1024
-_names_of: dict[type, _Names] = {}
-
-
-def _static_names(cls: type, fields: Iterable[Any]) -> _Names:
-    fields = tuple(fields)
-    static = frozenset(field.name for field in fields if field.metadata.get("static", False))
-    if len(_names_of) >= KEPT_CLASSES:
-        _names_of.clear()
-    names = _names_of[cls] = _Names(tuple(field.name for field in fields), static, tuple(cached_names(cls)))
-    return names
+    def replace(self, data: Any, children: Sequence[Any]) -> Any:
+        return self.unflatten(data, [part.value if type(part) is Constant else part for part in children])
 
 
 class Registered(NodeType):
@@ -217,4 +210,6 @@ class Registered(NodeType):
 
 
 #: In the order of the checks; an engine's node types come before them.
-BUILT_IN: tuple[NodeType, ...] = (_Dict(), _List(), _Tuple(), _NamedTuple(), _RecordDict(), _Dataclass(), _Attrs())
+BUILT_IN: tuple[NodeType, ...] = (
+    _Dict(), _Sequence(list), _Sequence(tuple), _NamedTuple(), _RecordDict(), _Fields(),
+)  # fmt: skip

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -19,10 +20,8 @@ from ..contract.structures import (
     CARRIED,
     CONSTANT,
     DIFFERENTIATED,
-    EACH,
     Constant,
     Given,
-    GivenConstant,
     Leaf,
     Node,
     Owner,
@@ -55,7 +54,7 @@ class _Place(NamedTuple):
         if self.constant:
             return _Place(paths, True)
         owner = value if node_type.is_owner and self.owner is None else self.owner
-        return _Place(paths, False, owner, self.fixed or node_type.fixes_numbers, self.alone and node_type is EACH)
+        return _Place(paths, False, owner, self.fixed or node_type.fixes_numbers, self.alone and node_type.marks_argument)
 
 
 def _no_path(n: int) -> str:
@@ -118,7 +117,7 @@ class Flattening:
                     structures.append(self._constant(value, place, n))
                     continue
                 if not (place.constant and isinstance(value, np.ndarray) and not NUMPY.owns(value)):
-                    handler = handler_of(value, scan=not place.constant, alone=place.alone, path=_Later(place, n))
+                    handler = handler_of(value, scan=not place.constant, alone=place.alone, path=partial(place.paths, n))
             if handler is None or (handler is PYTHON and (place.fixed or (cls is int and not place.alone))):
                 structures.append(self._static(value, place))
             elif handler.is_library:
@@ -189,10 +188,10 @@ class Flattening:
                 raise
             key += node_type, tuple(node_type.paths(data, len(children)))
             _refuse_hidden(value, node_type, data, place)  # the next call may have other data
-            self._static((GivenConstant if place.constant else Given)(data, node_type), place)
+            self._static(Given(data, node_type, place.constant), place)
         if node_type.is_owner:
             self._static(owner_of(node_type, value, children)[0], place)
-        elif not node_type.fixes_numbers and (place is _INSIDE or (place is _ARGUMENTS and node_type is not EACH)):
+        elif not node_type.fixes_numbers and (place is _INSIDE or (place is _ARGUMENTS and not node_type.marks_argument)):
             self.trees(children, _INSIDE)  # the usual place, without a new object
             return
         self.trees(children, place.inside(node_type, value, _no_path))
@@ -202,7 +201,7 @@ class Flattening:
         _refuse_hidden(value, node_type, data, place)
         first: list[Structure] = []
         if self._leaves is None and not node_type.is_owner and not _is_keyed(node_type, data):
-            first.append(self._static((GivenConstant if place.constant else Given)(data, node_type), place))
+            first.append(self._static(Given(data, node_type, place.constant), place))
         itself = [self._static(owner, place) for owner in owner_of(node_type, value, children)]
         if self._with_frozen and node_type.is_owner and all(type(child) is Constant for child in children):
             children = [child.value for child in children]
@@ -300,23 +299,6 @@ def refuse_endless(path: str, root: Any) -> None:
             f"{path} is nested {depth:,} levels deep, deeper than Python's recursion limit lets it be taken apart. Put its "
             f"levels one after another into a list."
         )
-
-
-class _Later(str):
-    """A path that is computed only if an error message prints it."""
-
-    def __new__(cls, place: _Place, n: int) -> _Later:
-        new = super().__new__(cls)
-        new._where = place, n  # type: ignore[attr-defined]
-        return new
-
-    def __str__(self) -> str:
-        place, n = self._where  # type: ignore[attr-defined]
-        path: str = place.paths(n)
-        return path
-
-    def __format__(self, spec: str) -> str:
-        return str(self)
 
 
 def _reason(value: Any, place: _Place) -> str:

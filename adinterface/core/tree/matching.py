@@ -98,9 +98,11 @@ def flatten_tree(tree: Any) -> tuple[Structure, list[Leaf]]:
     if any(kept):
         result = [replace(leaf, differentiated=keeps) for leaf, keeps in zip(result, kept)]
         left = iter(kept)
-        structure = structure.fold(
-            lambda place: place if isinstance(place, Static) else DIFFERENTIATED if next(left) else CARRIED, Node.with_children
-        )
+
+        def marked(place: LeafSpec) -> Structure:
+            return place if isinstance(place, Static) else DIFFERENTIATED if next(left) else CARRIED
+
+        structure = structure.fold(marked, Node.with_children)
     return structure, result
 
 

@@ -54,15 +54,15 @@ def buffer_has_floats(value: object) -> bool | None:
 
 def hidden(value: object, is_array: Callable[[object], bool], *, numbers: bool = False) -> str | None:
     """The path, inside an opaque object, of a floating array, or with `numbers` of a number; None if there is none."""
-    seen: set[int] = set()
+    ids: set[int] = set()
     stack: list[tuple[str, object]] = [("", value)]
     while stack:
         path, node = stack.pop()
         if numbers and path and is_number(node):
             return path
-        if isinstance(node, _NEVER_HIDES) or id(node) in seen:
+        if isinstance(node, _NEVER_HIDES) or id(node) in ids:
             continue
-        seen.add(id(node))
+        ids.add(id(node))
         if path and is_array(node):
             return path
         buffer = None if isinstance(node, (np.ndarray, np.generic)) else buffer_has_floats(node)

@@ -19,15 +19,14 @@ from ..contract.errors import NotDifferentiableError, an
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import NodeType
 from ..contract.static_values import KEY_FUNCTIONS, Identity
-from ..contract.structures import EACH, Constant, Each
+from ..contract.structures import Constant
 from ..contract.tracing import refuse
-from .attributes import Attributes
-from .containers import BUILT_IN, KEPT_CLASSES, Registered
+from .containers import BUILT_IN, KEPT_CLASSES, Attributes, Registered
 from .opaque import buffer_has_floats, hidden, is_number
 
 T = TypeVar("T")
 
-_registered: dict[type, NodeType] = {Each: EACH}
+_registered: dict[type, NodeType] = {}
 #: The cache of handlers by class; bounded, for programs that create classes without end.
 HANDLERS: dict[type, Library | NodeType] = {}
 
@@ -118,7 +117,9 @@ def _has_meaning(cls: type) -> bool:
     return any(issubclass(cls, library.types) for library in registry.libraries() if library.types)
 
 
-def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str = "argument") -> Library | NodeType | None:
+def handler_of(
+    value: Any, *, scan: bool = True, alone: bool = False, path: Callable[[], str] = lambda: "argument"
+) -> Library | NodeType | None:
     """The handler of this value: the library of a leaf, the type of a node, or None for an opaque value.
 
     With `scan`, an opaque object that holds floating arrays raises NotDifferentiableError. alone: whether the value is a whole
@@ -140,7 +141,7 @@ def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str 
     elif is_opaque_type(cls):
         _OPAQUE.add(cls)
     elif scan:
-        _check_opaque(value, path, alone)
+        _check_opaque(value, path(), alone)
     return handler
 
 
@@ -158,12 +159,12 @@ def is_opaque_type(cls: type) -> bool:
     return any(cls in backend.opaque_types for backend in registry.loaded_backends())
 
 
-def _find_handler(value: Any, path: str) -> Library | NodeType | None:
+def _find_handler(value: Any, path: Callable[[], str]) -> Library | NodeType | None:
     cls = type(value)
     if NUMPY.owns(value):
         return NUMPY
     if isinstance(value, np.ndarray) and cls not in _registered:
-        check_ndarray(value, path)
+        check_ndarray(value, path())
     if PYTHON.owns(value):
         return PYTHON
     if cls in _registered:

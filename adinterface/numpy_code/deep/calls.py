@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core.contract.decisions import note_reading
+from ...core.contract.errors import note_reading
 from ..array_like import Carrier
 from ..refusals import here, telling_unknown
 from .classes import landed

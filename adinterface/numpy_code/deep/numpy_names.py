@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
-from ...core.contract.decisions import active
 from ...core.contract.errors import NumpyCodeError
 from .. import array_makers
 from ..array import NumpyArray, decided, known_numbers, of_no_axes, pretended, settled_number
 from ..array_like import Carrier, carrier_among
+from ..decisions import active
 from ..made_array import made, plain
 from ..refusals import note_unknown
 from ..storage import source_of

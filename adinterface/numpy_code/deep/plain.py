@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.contract.decisions import active
 from ..array import NumpyArray, numbers_unknown
 from ..array_like import arrays_in
+from ..decisions import active
 from ..made_array import MadeArray, array_of_engine, plain
 from ..writes import holds_storage, stacked
 

@@ -1,6 +1,7 @@
 """Arguments at the edges: trees without an end, f's own keywords, what is registered, arrays that are gone, many classes."""
 
 import dataclasses
+import functools
 import gc
 import re
 import weakref
@@ -184,8 +185,8 @@ def test_what_is_no_class_cannot_be_registered():
 
 
 def test_classes_made_on_the_way_are_not_kept_for_ever(monkeypatch):
-    for table in (containers, recognition):
-        monkeypatch.setattr(table, "KEPT_CLASSES", 50)
+    monkeypatch.setattr(recognition, "KEPT_CLASSES", 50)
+    monkeypatch.setattr(containers, "_names", functools.lru_cache(50)(containers._names.__wrapped__))
     made = []
     for _ in range(400):
         cls = dataclasses.make_dataclass("Made", ["w"])

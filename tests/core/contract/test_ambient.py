@@ -7,7 +7,7 @@ import pytest
 
 import adinterface
 from adinterface.core.contract.ambient import CORE, Ambient, now, within
-from adinterface.core.contract.decisions import comes_from_reading, note_reading
+from adinterface.core.contract.errors import comes_from_reading, note_reading
 from adinterface.core.contract.notes import Note, note_of
 
 
@@ -54,13 +54,13 @@ def test_ambient_state_stands_in_few_files():
     counts = {str(path.relative_to(root)): _count(path.read_text(encoding="utf-8")) for path in sources}
     found = {name: count for name, count in counts.items() if count}
     expected = {
+        "adinterface/batching/workers.py": 1,
         "adinterface/core/contract/ambient.py": 1,
-        "adinterface/core/contract/decisions.py": 1,
         "adinterface/core/contract/record.py": 1,
         "adinterface/core/contract/rules.py": 1,
-        "adinterface/core/derive/fixed_values.py": 1,
-        "adinterface/core/derive/workers.py": 1,
+        "adinterface/numpy_code/decisions.py": 1,
         "adinterface/numpy_code/refusals.py": 1,
+        "adinterface/rules/fixed_values.py": 1,
         "adinterface/rules/namespace.py": 1,
         "backends/adinterface_finite/differences/levels.py": 1,
         "backends/adinterface_torch/ambient.py": 1,

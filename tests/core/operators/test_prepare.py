@@ -37,7 +37,7 @@ from adinterface import (
     register_node,
     value_and_gradient,
 )
-from adinterface.core.operators import dispatch
+from adinterface.core.contract import registry
 from adinterface.tools.facts import gives_map, operations
 
 X = np.linspace(0.5, 1.5, 4)
@@ -413,7 +413,7 @@ def test_what_cannot_be_compiled_is_not(operator, args, options, monkeypatch):
 
 
 def test_what_writes_files_may_be_missing(monkeypatch):
-    monkeypatch.setattr(dispatch, "_functions", {})
+    monkeypatch.setattr(registry, "FUNCTIONS", {})
     assert_tree(
         prepare(gradient, lambda x: (x**2).sum(), AutoFiniteDifferences(), np.ones(2))(np.ones(2)), (np.full(2, 2.0),), 1e-6
     )

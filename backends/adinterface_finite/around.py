@@ -1,24 +1,43 @@
-"""Evaluations of a flat function around a point, for an engine that takes derivatives from values of f."""
+"""Evaluations of a flat function around a point, with what f ignores and draws fixed there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..contract.backend import Arrays, Aux, Backend
-from ..contract.repetition import Draws, Repeated, copies, known_to
-from .fixed_values import Hold, Scope
-from .workers import OUTSIDE, Outside, Task, run_all
+from adinterface.core.contract.backend import Arrays, Aux, Backend
+from adinterface.core.contract.registry import function_of_extension
+from adinterface.core.contract.repetition import Draws, Repeated, copies, known_to
+
+from .differences import OUTSIDE, Level, below
+
+
+class _NothingIgnored:
+    """In place of the `Hold` of `adinterface.rules`, without which f can ignore nothing."""
+
+    record = None
+
+    def __init__(self, *point: Any):
+        self.place = 0
+
+    def __call__(self, f: Callable[..., Any], *args: Any) -> Any:
+        return f(*args)
+
+    def steadily(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 class Around:
-    """Evaluations of a `Sampled` function in which ignored values and random numbers are those at the point."""
+    """Evaluations of a flat function in which ignored values and random numbers are those at the point."""
 
-    def __init__(self, function: Any, backend: Backend, leaves: Arrays, aside: Scope):
+    def __init__(self, function: Any, backend: Backend, leaves: Arrays):
         self._backend, self._leaves, self._source = backend, leaves, function.elsewhere
         self._draws = draws = Draws(known_to(function), all_generators=False)
         self._here, self._elsewhere = Repeated(function, draws), Repeated(self._source, draws)
-        self._hold = Hold(self._elsewhere, leaves, aside)
+        hold = function_of_extension("Hold") or _NothingIgnored
+        #: Evaluates f with the values that it ignores.
+        self._hold: Any = hold(self._elsewhere, leaves, lambda: below(Level()))  # no other evaluation may notice it
 
     def copies(self) -> Arrays:
         """The leaves for an f that may write into them."""
@@ -59,11 +78,14 @@ class Around:
 
     def on_workers(
         self, executor: Any, points: Iterable[Sequence[Any]], run: Callable[..., tuple[Any, ...]]
-    ) -> Iterator[tuple[Any, ...] | Outside]:
+    ) -> Iterator[tuple[Any, ...]]:
         """f at these points, on the workers of an executor, which call `run(f, args, kwargs)`.
 
-        It returns a tuple that begins with a value of f. Yields this tuple, with outputs and aux in place of the value.
+        It returns a tuple that begins with a value of f. Yields this tuple, with outputs and aux in place of the value; or
+        an error alone, outside the domain of f.
         """
+        from adinterface.batching.workers import Outside, Task, run_all  # late: a program without an executor need not load it
+
         if self._hold.record is not None or self._draws.states:  # workers do not have the values at the point
             yield from run_all(map, [Task(run, (self, leaves, {})) for leaves in points])
             return

@@ -14,9 +14,10 @@ from operator import call
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..contract.ambient import within
-from ..contract.errors import PrecisionError
-from ..contract.structures import Constant, Each
+from ..core.contract.ambient import within
+from ..core.contract.errors import PrecisionError
+from ..core.contract.structures import Constant
+from .batched_call import Each
 
 #: What Python code raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix without a Cholesky factor; and
 #: NumPy warnings that are errors.

@@ -34,7 +34,7 @@ X = np.linspace(0.5, 1.5, 200)
 def _a_hundredth_of_the_limit(request, monkeypatch):
     """So that what is warned of takes a hundredth of the time, and of 80 MB."""
     if "at_the_limit_itself" not in request.node.name:
-        monkeypatch.setattr("adinterface.core.operators.dense._ENTRIES", 10**5)
+        monkeypatch.setattr("adinterface.core.operators.operation.LARGE", 10**5)
 
 
 def spread(x):
@@ -141,7 +141,7 @@ def test_what_lies_on_many_machines_is_not_looked_at():
 
 
 def test_a_small_one_is_not_looked_at():
-    with mock.patch("adinterface.core.operators.dense._look", side_effect=AssertionError):
+    with mock.patch("adinterface.sparse.wasteful.warn_if_wasteful", side_effect=AssertionError):
         assert not told(jacobian, spread, AutoAutograd(), X[:180])  # 97,200
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .ambient import within
+from ..core.contract.ambient import within
 
 if TYPE_CHECKING:
-    from .library import Library
+    from ..core.contract.library import Library
 
 
 class Undecided(Exception):
@@ -73,21 +73,6 @@ def recording() -> Iterator[Decisions]:
         yield decisions
     if decisions.undecided:
         raise Undecided
-
-
-def note_reading(error: BaseException) -> None:
-    """Note that code which reads numbers has raised this error: with known numbers it might not."""
-    error._reads_numbers = True  # type: ignore[attr-defined]
-
-
-def comes_from_reading(error: BaseException | None) -> bool:
-    """Whether code which reads numbers has raised this error, or one behind it."""
-    seen: list[BaseException] = []
-    while error is not None and not hasattr(error, "_reads_numbers"):
-        seen.append(error)
-        behind = error.__cause__ or error.__context__
-        error = None if any(behind is each for each in seen) else behind  # an error may be its own cause
-    return error is not None
 
 
 @contextlib.contextmanager

@@ -9,29 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.errors import ConversionError, DenseJacobianWarning, levels_to_the_user
-from ..contract.library import Library
-from ..tree import handler_of
+from ..core.contract.errors import ConversionError, DenseJacobianWarning, levels_to_the_user
+from ..core.contract.library import Library
+from ..core.tree import handler_of
 
-#: A dense derivative with at least this many entries is sampled.
-_ENTRIES = 10**7
 #: The number of random samples, the number of samples in one block, and the share of non-zero entries below which we warn.
 _DRAWS, _PLACES, _PART = 256, 16, 0.01
 
 
-def may_be_wasteful(sizes: Sequence[int]) -> bool:
-    """Whether arrays of these sizes have enough entries together to be sampled."""
-    return sum(sizes) > _ENTRIES
-
-
-def warn_if_wasteful(name: str, blocks: Sequence[Sequence[Any]], matrix: str = "Jacobian") -> None:
-    """Warn with DenseJacobianWarning if the blocks have more than 10^7 entries, less than 1 % of them non-zero in a sample."""
-    sizes = [math.prod(block.shape) for row in blocks for block in row]
-    if may_be_wasteful(sizes):
-        _look(name, matrix, [block for row in blocks for block in row], sizes)
-
-
-def _look(name: str, matrix: str, blocks: Sequence[Any], sizes: Sequence[int]) -> None:
+def warn_if_wasteful(name: str, matrix: str, blocks: Sequence[Any]) -> None:
+    """Warn with DenseJacobianWarning if less than 1 % of the entries of these blocks are non-zero in a sample."""
+    sizes = [math.prod(block.shape) for block in blocks]
     rng = np.random.default_rng(0)
     drawn = np.searchsorted(np.cumsum(sizes), rng.integers(0, sum(sizes), _DRAWS), side="right")
     result = 0

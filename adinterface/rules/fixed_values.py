@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.ambient import within
-from ..contract.errors import RuleError
-from ..contract.library import Library
+from ..core.contract.ambient import within
+from ..core.contract.errors import RuleError
+from ..core.contract.library import Library
 
 #: Makes a context.
 Scope = Callable[[], AbstractContextManager[Any]]

@@ -6,18 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from .composing import (
-    Array,
-    array,
-    cast,
-    composition,
-    flat,
-    inexact,
-    is_complex,
-    name_of,
-    normalized,
-    promoted,
-)
+from .composing import Array, array, cast, composition, flat, inexact, is_complex, name_of, normalized, promoted
 from .reductions import sum as _sum
 
 

@@ -8,17 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .composing import (
-    Array,
-    array,
-    broadcast,
-    cast,
-    composition,
-    inexact,
-    name_of,
-    promoted,
-)
-from .shapes import lengths, moveaxis
+from .composing import Array, array, broadcast, cast, composition, inexact, name_of, promoted
+from .shapes import lengths
 
 
 def _filled(value: float) -> Callable[..., Any]:
@@ -80,7 +71,7 @@ def linspace(
     points = start + counts * (step if divisions > 0 else stop - start)
     if endpoint and num > 1:
         points = xp.concat([points[:-1, ...], stop[None, ...]], axis=0)
-    points = moveaxis(xp, points if dtype is None else cast(xp, points, dtype), 0, axis)
+    points = xp.moveaxis(points if dtype is None else cast(xp, points, dtype), 0, axis)
     return (points, step) if retstep else points
 
 
@@ -109,7 +100,7 @@ def geomspace(
     result = start * xp.exp(exponents)
     if endpoint and num > 1:
         result = xp.concat([result[:-1, ...], stop[None, ...]], axis=0)
-    return moveaxis(xp, result if dtype is None else cast(xp, result, dtype), 0, axis)
+    return xp.moveaxis(result if dtype is None else cast(xp, result, dtype), 0, axis)
 
 
 @composition("meshgrid")

@@ -8,18 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from ...core.contract.errors import NumpyCodeError
-from .composing import (
-    Array,
-    Axis,
-    array,
-    cast,
-    composition,
-    flat,
-    inexact,
-    last,
-    name_of,
-    promoted,
-)
+from .composing import Array, Axis, array, cast, composition, flat, inexact, last, name_of, promoted
 
 #: Where a quantile lies between the n sorted elements, counted from 0: `q * (n + slope) + offset`.
 _CONTINUOUS = {

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import Library
 from ..core.tree import handler_of, register_stand_in
-from .array import COMPARISONS, SIGNS, NumpyArray, binary, reflected, wrap
+from .array import COMPARISONS, SIGNS, NumpyArray, binary, wrap
 from .array_like import Carrier, array_of, arrays_in, subclass_among, with_each
 from .engine import engine_of
 from .names import ARITHMETIC, VIEWS, place_of_out, spelled
@@ -382,40 +382,26 @@ def _gathered(root: Any, numbers: np.ndarray[Any, Any]) -> Any:
 # Operators ------------------------------------------------------------------------------------------------------------
 
 
-def _forward(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
-    other_way = reflected(ufunc)
+def _operator(ufunc: np.ufunc, reflected: bool = False) -> Callable[[MadeArray, Any], Any]:
+    mirrored = binary(ufunc, not reflected)
 
     def operate(self: MadeArray, other: Any) -> Any:
         if type(other) is NumpyArray:
-            return other_way(other, self._operand())
+            return mirrored(other, self._operand())
         if type(other) is MadeArray:
             other = other._array
         elif isinstance(other, (list, tuple)):
-            return ufunc(self, stacked(other))
-        elif getattr(other, "__array_priority__", 0) > 0:
+            return operate(self, stacked(other))
+        elif not reflected and getattr(other, "__array_priority__", 0) > 0:
             return NotImplemented
-        result = ufunc(self._array, other)
-        return _new_array(result) if type(result) is np.ndarray else result
-
-    return operate
-
-
-def _backward(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
-    usual = binary(ufunc)
-
-    def operate(self: MadeArray, other: Any) -> Any:
-        if type(other) is NumpyArray:
-            return usual(other, self._operand())
-        if isinstance(other, (list, tuple)):
-            return ufunc(stacked(other), self)
-        result = ufunc(other, self._array)
+        result = ufunc(other, self._array) if reflected else ufunc(self._array, other)
         return _new_array(result) if type(result) is np.ndarray else result
 
     return operate
 
 
 def _comparing(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
-    compare = _forward(ufunc)
+    compare = _operator(ufunc)
 
     def operate(self: MadeArray, other: Any) -> Any:
         frame = sys._getframe(1)
@@ -444,12 +430,11 @@ def _sign(ufunc: np.ufunc) -> Callable[[MadeArray], Any]:
 
 
 for _name, _ufunc in ARITHMETIC.items():
-    setattr(MadeArray, f"__{_name}__", _forward(_ufunc))
-    setattr(MadeArray, f"__r{_name}__", _backward(_ufunc))
+    setattr(MadeArray, f"__{_name}__", _operator(_ufunc))
+    setattr(MadeArray, f"__r{_name}__", _operator(_ufunc, reflected=True))
     setattr(MadeArray, f"__i{_name}__", _in_place(_ufunc, f"__i{_name}__"))
 for _name, _ufunc in COMPARISONS.items():
     setattr(MadeArray, f"__{_name}__", _comparing(_ufunc))
-for _name, _operator in (("__divmod__", _forward), ("__rdivmod__", _backward)):
-    setattr(MadeArray, _name, _operator(np.divmod))
+MadeArray.__divmod__, MadeArray.__rdivmod__ = _operator(np.divmod), _operator(np.divmod, reflected=True)  # type: ignore[attr-defined]
 for _name, _ufunc in SIGNS.items():
     setattr(MadeArray, f"__{_name}__", _sign(_ufunc))

@@ -160,10 +160,12 @@ def source_of(x: Storage) -> Storage | None:
     return None if view is None else view.source
 
 
-def note_view(viewing: Storage, function: Any, args: Any, place: int, kwargs: Any, part: int | None) -> None:
-    """Notes that `found` is function(*args, **kwargs), or a part of that, and may share memory with the argument in a place."""
+def note_view(
+    viewing: Storage, function: Any, args: Any, place: int | None = None, kwargs: Any = None, part: int | None = None
+) -> None:
+    """Notes that this is function(*args, **kwargs), or a part of that, and may share memory with the argument in a place."""
     viewing._view = Applied(function, args, place, kwargs, part)
-    register(viewing, args[place])
+    register(viewing, args[place or 0])
 
 
 def register(viewing: Storage, source: Storage) -> None:

@@ -26,8 +26,7 @@ from .globals import Globals, ModuleView
 from .kept import LONGEST, note, of_subclass
 from .plain import PLAIN, first_wrapped
 from .reach import reached, top_of
-from .standing import Standing
-from .standing import real_of as real_class
+from .standing import Standing, real_of
 
 
 class Copies:
@@ -152,7 +151,7 @@ class Copies:
         @functools.wraps(value)
         def call(*args: Any, **keywords: Any) -> Any:
             cls = type_of(args[0])
-            return self.of(value.dispatch(classes.real_of(real_class(cls))))(*args, **keywords)
+            return self.of(value.dispatch(real_of(cls)))(*args, **keywords)
 
         call.dispatch, call.registry, call.register = value.dispatch, value.registry, value.register  # type: ignore[attr-defined]
         return call
@@ -363,18 +362,8 @@ def _writing_both(cls: type, name: str) -> Callable[..., Any]:
 
 
 for _name in (
-    "__delitem__",
-    "__iadd__",
-    "__setitem__",
-    "append",
-    "clear",
-    "extend",
-    "insert",
-    "pop",
-    "remove",
-    "reverse",
-    "sort",
-):
+    "__delitem__", "__iadd__", "__setitem__", "append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort",
+):  # fmt: skip
     setattr(ListView, _name, _writing_both(list, _name))
 for _name in ("__delitem__", "__ior__", "__setitem__", "clear", "pop", "popitem", "setdefault", "update"):
     setattr(DictView, _name, _writing_both(dict, _name))

@@ -14,8 +14,9 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from ...core.contract.decisions import active
 from ...core.contract.errors import NumpyCodeError
 from .. import array_makers
-from ..array import NumpyArray, decided, known_numbers, of_no_axes, pretended, settled_number
-from ..array_like import Carrier, carrier_among
+from ..array import NumpyArray, decided, known_numbers, pretended, settled_number
+from ..array_like import carrier_among
+from ..array_makers import asarray
 from ..made_array import made, plain
 from ..refusals import note_unknown
 from ..storage import source_of
@@ -26,33 +27,6 @@ from .globals import Of
 from .math_names import inverse_of_real
 from .plain import assembled, first_wrapped, is_followed, unknown
 from .standing import real_of, standing
-
-
-def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None) -> Any:
-    """np.asarray, for which an engine's array is one."""
-    if type(a) is NumpyArray and dtype is None and not copies(copy):
-        return of_no_axes(a)
-    return array_makers.asarray(assembled(a), real_of(dtype), order, **({"copy": True} if copies(copy) else {}))
-
-
-def asanyarray(a: Any, *args: Any, **keywords: Any) -> Any:
-    return a if isinstance(a, Carrier) and not args and not keywords else asarray(a, *args, **keywords)
-
-
-def copies(copy: Any) -> bool:
-    """Whether copy= always requires a copy: True, 1, or the member of NumPy's enumeration."""
-    value = getattr(copy, "value", copy)
-    return value is not None and value == 1
-
-
-def array(
-    object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0, like: Any = None
-) -> Any:
-    return array_makers.array(assembled(object), real_of(dtype), copy=copies(copy), order=order, ndmin=ndmin)
-
-
-def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    return array_makers.ascontiguousarray(assembled(a), real_of(dtype))
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
@@ -66,29 +40,21 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     return asarray(a, dtype)
 
 
-def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
-    return array(a, order=order)
-
-
 def isscalar(element: Any) -> bool:
     return pretended(element) is not np.ndarray if isinstance(element, NumpyArray) else np.isscalar(element)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **keywords: Any) -> Any:
-    return array_makers.full(shape, assembled(fill_value), real_of(dtype))
-
-
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None) -> Any:
-    a, fill_value = assembled(a), assembled(fill_value)
-    dtype = real_of(dtype) if dtype is not None else a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype
-    return full(np.shape(a) if shape is None else shape, fill_value, dtype)
+    a = assembled(a)
+    dtype = dtype if dtype is not None else a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype
+    return array_makers.full(np.shape(a) if shape is None else shape, fill_value, dtype)
 
 
 def arange(*args: Any, **keywords: Any) -> Any:
     """How many there are is known when f is traced, or nowhere."""
     followed = first_wrapped((*args, *keywords.values()))
     if followed is None or "step" in keywords or "start" in keywords:
-        return array_makers.MAKERS[np.arange](*args, **{name: real_of(value) for name, value in keywords.items()})
+        return array_makers.MAKERS[np.arange](*args, **keywords)
     first, *others = args
     start, stop, step = (0, first, 1) if not others else (first, others[0], others[1] if len(others) > 1 else 1)
     numbers: Any = [settled_number(x) for x in (start, stop, step)]
@@ -137,51 +103,29 @@ def ndenumerate(a: Any) -> Any:
     return ((place, a[place]) for place in np.ndindex(*a.shape))
 
 
-class Nditer:
-    """np.nditer of differentiated arrays: the elements of one array, or those of several together, in C order.
+class Elements(Broadcast):
+    """np.nditer: the elements of an array, or those of several together, in C order."""
 
-    None among them is a new array, of which the loop gets a 0-d view to write to.
-    """
-
-    def __init__(self, op: Any, op_dtypes: Any = None):
+    def __init__(self, op: Any):
         self._alone = not isinstance(op, (list, tuple))
-        given = [op] if self._alone else list(op)
-        self.shape: tuple[int, ...] = np.broadcast_shapes(*[np.shape(x) for x in given if x is not None])
-        dtypes = [real_of(dtype) for dtype in op_dtypes or [None] * len(given)]
-        zeros = array_makers.MAKERS[np.zeros]
-        self.operands: tuple[Any, ...] = tuple(
-            [zeros(self.shape, dtype or np.float64) if x is None else asarray(x) for x, dtype in zip(given, dtypes)]
-        )
-        self._written = [x is None for x in given]
+        super().__init__(*([op] if self._alone else op))
 
     def __iter__(self) -> Any:
-        arrays = [x if made else np.broadcast_to(x, self.shape) for x, made in zip(self.operands, self._written)]
-        for place in np.ndindex(*self.shape):
-            parts = tuple([x[(*place, ...)] if made else x[place] for x, made in zip(arrays, self._written)])
-            yield parts[0] if self._alone else parts
+        return (parts[0] if self._alone else parts for parts in super().__iter__())
 
-    def __enter__(self) -> Nditer:
+    def __enter__(self) -> Elements:
         return self
 
     def __exit__(self, *raised: object) -> None:
         pass
 
 
-#: Flags of np.nditer that change nothing here.
-_NDITER_FLAGS = frozenset({"refs_ok", "reduce_ok", "zerosize_ok", "copy_if_overlap"})
-
-
-def nditer(op: Any, flags: Any = None, op_flags: Any = None, op_dtypes: Any = None, *args: Any, **keywords: Any) -> Any:
-    """np.nditer, without its buffers."""
-    if first_wrapped((op, args, keywords)) is None:
-        return np.nditer(plain(op), flags, op_flags, op_dtypes, *plain(args), **plain(keywords))
-    modes = {word for words in op_flags or () for word in ([words] if isinstance(words, str) else words)}
-    if args or keywords or set(flags or ()) - _NDITER_FLAGS or modes & {"readwrite", "updateifcopy"}:
-        raise NumpyCodeError(
-            "numpy_function: np.nditer of what is differentiated takes arrays, and None for one that it makes, and no options "
-            "that change the loop. Write a loop."
-        )
-    return Nditer(op, op_dtypes)
+def nditer(op: Any, *options: Any, **keywords: Any) -> Any:
+    if first_wrapped((op, options, keywords)) is None:
+        return np.nditer(plain(op), *plain(options), **plain(keywords))
+    if options or keywords or (isinstance(op, (list, tuple)) and any(x is None for x in op)):
+        raise NumpyCodeError("numpy_function: np.nditer of what is differentiated takes arrays, no options. Write a loop.")
+    return Elements(op)
 
 
 def partition(a: Any, kth: Any, axis: Any = -1, *args: Any, **keywords: Any) -> Any:
@@ -243,7 +187,7 @@ def _moving(real: Callable[..., Any]) -> Callable[..., Any]:
 
 def fromiter(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
     items = [item for n, item in enumerate(iterable) if count < 0 or n < count]
-    return array(items, dtype)
+    return array_makers.array(items, dtype)
 
 
 def concrete_dtype(*args: Any) -> np.dtype[Any]:
@@ -398,9 +342,8 @@ def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
     """The replacement of each NumPy name, by its identity."""
     ours = {
         **array_makers.MAKERS,
-        np.asarray: asarray, np.array: array, np.asanyarray: asanyarray, np.ascontiguousarray: ascontiguousarray,
-        np.asfortranarray: asarray, np.asarray_chkfinite: asarray_chkfinite, np.require: require, np.copy: copy,
-        np.isscalar: isscalar, np.full: full, np.full_like: full_like, np.arange: arange, np.broadcast: broadcast,
+        np.asfortranarray: asarray, np.asarray_chkfinite: asarray_chkfinite, np.require: require, np.isscalar: isscalar,
+        np.full_like: full_like, np.arange: arange, np.broadcast: broadcast,
         np.ndenumerate: ndenumerate, np.nditer: nditer, np.place: place, np.apply_along_axis: apply_along_axis,
         np.may_share_memory: may_share_memory, np.shares_memory: may_share_memory,
         np.partition: partition, np.fromiter: fromiter, np.result_type: concrete_dtype, np.iterable: iterable,

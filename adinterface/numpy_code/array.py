@@ -999,7 +999,8 @@ for _name, _ufunc in ARITHMETIC.items():
     setattr(NumpyArray, f"__i{_name}__", _in_place(_ufunc))
 for _name, _ufunc in COMPARISONS.items():
     setattr(NumpyArray, f"__{_name}__", _comparing(_ufunc))
-NumpyArray.__divmod__, NumpyArray.__rdivmod__ = binary(np.divmod), binary(np.divmod, reflected=True)  # type: ignore[attr-defined]
+setattr(NumpyArray, "__divmod__", binary(np.divmod))  # noqa: B010  (mypy knows no such method)
+setattr(NumpyArray, "__rdivmod__", binary(np.divmod, reflected=True))  # noqa: B010
 for _name, _ufunc in SIGNS.items():
     setattr(NumpyArray, f"__{_name}__", _unary(_ufunc))
 for _name in METHODS:

@@ -95,19 +95,6 @@ class Functions(dict[Any, Callable[..., Any]]):
 class Engine:
     """One library's arrays under NumPy's names."""
 
-    __slots__ = (
-        "added_anywhere",
-        "classes",
-        "functions",
-        "getitem",
-        "library",
-        "numbers",
-        "own_indexing",
-        "types",
-        "written",
-        "written_anywhere",
-    )
-
     def __init__(self, library: Library):
         self.library: Library = library
         #: Where an engine computes with NumPy's arrays, those too, which it does not follow.

@@ -18,7 +18,7 @@ from .array import COMPARISONS, SIGNS, NumpyArray, binary, wrap
 from .array_like import Carrier, array_of, arrays_in, subclass_among, with_each
 from .engine import engine_of
 from .names import ARITHMETIC, VIEWS, place_of_out, spelled
-from .refusals import into_captured, into_plain, into_shared
+from .refusals import INTO_CAPTURED, INTO_SHARED, into_plain, of_write
 from .storage import (
     CAPTURED,
     MADE,
@@ -299,13 +299,13 @@ def promote(x: MadeArray, beside: NumpyArray) -> None:
     while root._view is not None:
         root = root._view.source
     if root._origin is CAPTURED:
-        raise NumpyCodeError(into_captured())
+        raise NumpyCodeError(of_write(INTO_CAPTURED))
     if not x._array.flags.writeable:
         raise ValueError("assignment destination is read-only")
     views = list(views_of(root))
     # How many a call itself adds depends on Python, and on whether torch's compiler is looking on.
     if _references(root, views) > _references(_seen_by_nobody(root._array.base is None), []):
-        raise NumpyCodeError(into_shared())
+        raise NumpyCodeError(of_write(INTO_SHARED))
     numbers = root._array
     layout = layout_of(numbers)
     places = numbers_of_root(numbers.shape, layout or in_order(numbers.ndim), numbers.dtype.kind == "c")
@@ -435,6 +435,7 @@ for _name, _ufunc in ARITHMETIC.items():
     setattr(MadeArray, f"__i{_name}__", _in_place(_ufunc, f"__i{_name}__"))
 for _name, _ufunc in COMPARISONS.items():
     setattr(MadeArray, f"__{_name}__", _comparing(_ufunc))
-MadeArray.__divmod__, MadeArray.__rdivmod__ = _operator(np.divmod), _operator(np.divmod, reflected=True)  # type: ignore[attr-defined]
+setattr(MadeArray, "__divmod__", _operator(np.divmod))  # noqa: B010
+setattr(MadeArray, "__rdivmod__", _operator(np.divmod, reflected=True))  # noqa: B010
 for _name, _ufunc in SIGNS.items():
     setattr(MadeArray, f"__{_name}__", _sign(_ufunc))

@@ -156,40 +156,28 @@ def _package_of(frame: FrameType) -> str:
     return name.partition(".")[0]
 
 
-def _writes(what: str) -> str:
+#: What a refused write writes to, and what to write instead.
+INTO_ARGUMENT = "into an argument of f, which belongs to the caller. Write x = x.copy() first."
+INTO_CAPTURED = (
+    "what is differentiated into an array that f captures or gets in a Constant, which outlives the call. "
+    "Write x = x.copy() in f first."
+)
+INTO_SHARED = (
+    "what is differentiated into memory that a plain NumPy array shares, such as np.asarray of it in a function that f "
+    "calls, which would not see it. Write x = x.copy() first."
+)
+INTO_UNKNOWN_MEMORY = (
+    "where a reshape or ravel may look on or not: that depends on how its argument lies in memory, which an engine's array "
+    "does not tell. Write x = x.copy() before the reshape or ravel."
+)
+INTO_UNKNOWN_ELEMENTS = (
+    "to elements that are not known yet, because the index is computed from what is compiled or batched. "
+    "Write x = np.where(condition, value, x), or call f without compiling it."
+)
+
+
+def of_write(what: str) -> str:
     return f"numpy_function: {expression() or 'x[index] = ...'} writes {what}"
-
-
-def into_argument() -> str:
-    return _writes("into an argument of f, which belongs to the caller. Write x = x.copy() first.")
-
-
-def into_captured() -> str:
-    return _writes(
-        "what is differentiated into an array that f captures or gets in a Constant, which outlives the call. "
-        "Write x = x.copy() in f first."
-    )
-
-
-def into_shared() -> str:
-    return _writes(
-        "what is differentiated into memory that a plain NumPy array shares, such as np.asarray of it in a function that f "
-        "calls, which would not see it. Write x = x.copy() first."
-    )
-
-
-def into_unknown_memory() -> str:
-    return _writes(
-        "where a reshape or ravel may look on or not: that depends on how its argument lies in memory, which an engine's array "
-        "does not tell. Write x = x.copy() before the reshape or ravel."
-    )
-
-
-def into_unknown_elements() -> str:
-    return _writes(
-        "to elements that are not known yet, because the index is computed from what is compiled or batched. "
-        "Write x = np.where(condition, value, x), or call f without compiling it."
-    )
 
 
 def into_plain(function: str) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
-from .refusals import into_unknown_memory
+from .refusals import INTO_UNKNOWN_MEMORY, of_write
 
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
@@ -251,7 +251,7 @@ def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
         shares = np.may_share_memory(mine, numbers) and not is_number(root)
         alternatives = [view.of(other) for other in others]
         if any(np.may_share_memory(a, b) != shares for a, b in zip(alternatives, others)):  # a number has no others
-            raise NumpyCodeError(into_unknown_memory())
+            raise NumpyCodeError(of_write(INTO_UNKNOWN_MEMORY))
         if not shares:
             _detach(x, view.source, layout_of(mine))
             return locate(x)

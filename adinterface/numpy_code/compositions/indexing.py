@@ -30,9 +30,8 @@ from .reductions import sum as _sum
 from .standard_elementwise import truth
 
 #: The named tuples of NumPy's results.
-UniqueAllResult, UniqueCountsResult, UniqueInverseResult = [
-    type(function(np.zeros(1))) for function in (np.unique_all, np.unique_counts, np.unique_inverse)
-]
+_RESULTS: list[Any] = [type(getattr(np, f"unique_{name}")(np.zeros(1))) for name in ("all", "counts", "inverse")]
+UniqueAllResult, UniqueCountsResult, UniqueInverseResult = _RESULTS
 
 
 def _counted(xp: ModuleType, indices: Array, length: int, mode: str) -> Array:

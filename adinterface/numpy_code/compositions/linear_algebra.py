@@ -26,9 +26,8 @@ from .composing import (
 from .indexing import diagonal, trace
 
 #: The named tuples of NumPy's results.
-EighResult, EigResult, QRResult, SlogdetResult, SVDResult = [
-    type(function(np.eye(1))) for function in (np.linalg.eigh, np.linalg.eig, np.linalg.qr, np.linalg.slogdet, np.linalg.svd)
-]
+_RESULTS: list[Any] = [type(getattr(np.linalg, name)(np.eye(1))) for name in ("eigh", "eig", "qr", "slogdet", "svd")]
+EighResult, EigResult, QRResult, SlogdetResult, SVDResult = _RESULTS
 
 
 def _squared(xp: ModuleType, x: Array) -> Array:
@@ -227,7 +226,7 @@ def tensorsolve(xp: ModuleType, a: Any, b: Any, axes: Any = None) -> Array:
     return xp.reshape(solve(xp, xp.reshape(a, (-1, math.prod(shape))), flat(xp, b)), shape)
 
 
-COMPOSITIONS |= {
+_FORMULAS: dict[str, Callable[..., Any]] = {
     "linalg.inv": lambda xp, a: xp.linalg.inv(inexact(xp, a)),
     "linalg.det": lambda xp, a: xp.linalg.det(inexact(xp, a)),
     "linalg.slogdet": lambda xp, a: SlogdetResult(*xp.linalg.slogdet(inexact(xp, a))),
@@ -240,3 +239,4 @@ COMPOSITIONS |= {
     "linalg.diagonal": lambda xp, x, *, offset=0: diagonal(xp, x, offset, -2, -1),
     "linalg.trace": lambda xp, x, *, offset=0, dtype=None: trace(xp, x, offset, -2, -1, dtype),
 }
+COMPOSITIONS |= _FORMULAS

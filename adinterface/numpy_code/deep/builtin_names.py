@@ -112,7 +112,9 @@ def super_(*args: Any) -> Any:
         args = frame.f_locals["__class__"], frame.f_locals[frame.f_code.co_varnames[0]]
     cls = real_of(args[0])
     order = (args[-1] if isinstance(args[-1], type) else type(args[-1])).__mro__
-    return super(cls if cls in order else next((base for base in order if vars(base).get("_real") is cls), cls), *args[1:])
+    if all(base is not cls for base in order):
+        cls = next((base for base in order if vars(base).get("_real") is cls), cls)
+    return super(cls, *args[1:])
 
 
 class _Body(dict[str, Any]):

@@ -182,15 +182,8 @@ def fill(made: Any, members: Mapping[str, Any], copy: Copy) -> None:
         kind = type(member)
         if kind is types.FunctionType:
             standing: Any = again(member)
-        elif kind is staticmethod or kind is classmethod:
-            standing = kind(again(member.__func__))
         elif kind is property:
             standing = property(again(member.fget), again(member.fset), again(member.fdel), member.__doc__)
-        elif kind is functools.cached_property:
-            standing = functools.cached_property(again(member.func))
-            standing.__set_name__(made, name)
-        elif kind is functools.partialmethod:
-            standing = functools.partialmethod(again(member.func), *member.args, **member.keywords)
         elif (standing := _descriptor(member, again)) is None:
             if _is_code(vars(made).get(name)):  # of a method that there was
                 type.__delattr__(made, name)
@@ -202,8 +195,8 @@ def fill(made: Any, members: Mapping[str, Any], copy: Copy) -> None:
         type.__setattr__(made, "__abstractmethods__", frozenset(abstract))
 
 
-#: Where properties of other packages keep their function: those of pandas and others that cache results.
-_FUNCTIONS = ("func", "fget", "function", "fn")
+#: Where methods and properties keep their function, also those of pandas and others that cache results.
+_FUNCTIONS = ("func", "__func__", "fget", "function", "fn")
 
 
 def _is_code(member: Any) -> bool:

@@ -17,14 +17,14 @@ from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, as_plain, known_numbers
 from ..array_like import Carrier, with_each
 from ..engine import OFFERS
-from ..made_array import captured, plain
+from ..made_array import array_of_engine, captured, plain
 from . import builtin_names, classes, digests, math_names, numpy_names, scipy_names, subclasses
 from .bytecode import assigns_to_globals
 from .compiled import Compiled, Left, Offered, settled
 from .copier import FunctionCopy, copied
 from .globals import Globals, ModuleView
 from .kept import LONGEST, note, of_subclass
-from .plain import PLAIN, first_wrapped
+from .plain import PLAIN
 from .reach import reached, top_of
 from .standing import Standing, real_of
 
@@ -100,8 +100,8 @@ class Copies:
             if dispatched:
                 return self._dispatching(value)
             copy = copied(value, self)
-            choose = scipy_names.choosing(value)
-            return copy if choose is None else self._keep(value, choose(copy))
+            ours = scipy_names.chosen(value, copy)
+            return copy if ours is copy else self._keep(value, ours)
 
     def announce(self, original: types.FunctionType, copy: FunctionCopy) -> None:
         note(original)
@@ -173,7 +173,7 @@ class Copies:
         @functools.wraps(value)
         def call(*args: Any, **keywords: Any) -> Any:
             args, keywords = tuple(map(settled, args)), {name: settled(keyword) for name, keyword in keywords.items()}
-            if first_wrapped((args, keywords)) is not None:
+            if array_of_engine((args, keywords)) is not None:
                 return self.of(value.__wrapped__)(*args, **keywords)
             return self.of(value(*args, **keywords))
 
@@ -252,7 +252,7 @@ class Copies:
             return function
         if (not self._is_reached(function) and not function.__closure__) or not self._can_assign(function):
             return function
-        return scipy_names.method_for(function, copied(function, self))
+        return scipy_names.chosen(function, copied(function, self))
 
     def _object(self, value: Any, cls: type) -> Any:
         note(value)

@@ -14,10 +14,10 @@ import numpy as np
 from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, in_text, noted_text
 from ..array_like import arrays_in, with_each
-from ..made_array import plain
+from ..made_array import array_of_engine, plain
 from ..python_numbers import checked, not_finite, python_number
 from ..refusals import expression
-from .plain import first_wrapped, is_followed
+from .plain import is_followed
 
 
 def _log(x: Any, *base: Any) -> Any:
@@ -123,7 +123,7 @@ def _following(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
         if args and not isinstance(args[0], (NumpyArray, list, tuple, float, int)):
             args = (list(args[0]) if hasattr(args[0], "__next__") else args[0], *args[1:])  # a generator is looked at once
         args = arrays_in(args)
-        if first_wrapped(args) is None:
+        if array_of_engine(args) is None:
             return real(*plain(args), **keywords)
         args = tuple(map(_double, args))
         known = None

@@ -17,7 +17,7 @@ from .. import array_makers
 from ..array import NumpyArray, decided, known_numbers, pretended, settled_number
 from ..array_like import carrier_among
 from ..array_makers import asarray
-from ..made_array import made, plain
+from ..made_array import array_of_engine, made, plain
 from ..refusals import note_unknown
 from ..storage import source_of
 from ..writers import WRITERS
@@ -25,7 +25,7 @@ from ..writes import holds_storage, stacked
 from . import branches, closed_forms
 from .globals import Of
 from .math_names import inverse_of_real
-from .plain import assembled, first_wrapped, is_followed, unknown
+from .plain import assembled, is_followed, unknown
 from .standing import real_of, standing
 
 
@@ -52,7 +52,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subo
 
 def arange(*args: Any, **keywords: Any) -> Any:
     """How many there are is known when f is traced, or nowhere."""
-    followed = first_wrapped((*args, *keywords.values()))
+    followed = array_of_engine((*args, *keywords.values()))
     if followed is None or "step" in keywords or "start" in keywords:
         return array_makers.MAKERS[np.arange](*args, **keywords)
     first, *others = args
@@ -71,7 +71,7 @@ class Ranges:
 
     def __getitem__(self, items: Any) -> Any:
         items = [assembled(item) for item in (items if type(items) is tuple else (items,))]
-        if first_wrapped(items) is None:
+        if array_of_engine(items) is None:
             return made(self._real[tuple(plain(items))])
         if isinstance(items[0], str):
             raise TypeError(f"numpy_function: np.{self._join.__name__} for np.r_[{items[0]!r}, ...] of what is differentiated.")
@@ -93,7 +93,7 @@ class Broadcast:
 
 
 def broadcast(*arrays: Any) -> Any:
-    return np.broadcast(*arrays) if first_wrapped(arrays) is None else Broadcast(*arrays)
+    return np.broadcast(*arrays) if array_of_engine(arrays) is None else Broadcast(*arrays)
 
 
 def ndenumerate(a: Any) -> Any:
@@ -121,7 +121,7 @@ class Elements(Broadcast):
 
 
 def nditer(op: Any, *options: Any, **keywords: Any) -> Any:
-    if first_wrapped((op, options, keywords)) is None:
+    if array_of_engine((op, options, keywords)) is None:
         return np.nditer(plain(op), *plain(options), **plain(keywords))
     if options or keywords or (isinstance(op, (list, tuple)) and any(x is None for x in op)):
         raise NumpyCodeError("numpy_function: np.nditer of what is differentiated takes arrays, no options. Write a loop.")
@@ -154,7 +154,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: A
 
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether two arrays are views of one."""
-    if first_wrapped((a, b)) is None:  # plain arrays, several of which may share memory
+    if array_of_engine((a, b)) is None:  # plain arrays, several of which may share memory
         return bool(np.may_share_memory(plain(a), plain(b)))
     return isinstance(a, NumpyArray) and isinstance(b, NumpyArray) and _root(a) is _root(b)
 
@@ -217,7 +217,7 @@ class Vectorized:
         args = tuple(map(assembled, args))
         real, function = self._real, self._of(self._real.pyfunc)
         signature, excluded = getattr(real, "signature", None), getattr(real, "excluded", None)
-        if signature is not None or keywords or excluded or first_wrapped(args) is None:
+        if signature is not None or keywords or excluded or array_of_engine(args) is None:
             again = np.vectorize(function, otypes=real.otypes, excluded=excluded, signature=signature)
             return made(again(*plain(args), **plain(keywords)))
         arrays = np.broadcast_arrays(*map(asarray, args))
@@ -286,7 +286,7 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
             args = tuple([taken(arg) for arg in args])
         if keywords:
             keywords = {name: taken(value) for name, value in keywords.items() if name not in _OF_NUMPY_ALONE}
-        followed = first_wrapped((args, keywords))
+        followed = array_of_engine((args, keywords))
         if followed is None:
             return made(real(*args, **keywords))
         if written is not None and real not in WRITERS and not followed._engine.functions.has(real):

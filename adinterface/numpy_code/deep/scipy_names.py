@@ -12,10 +12,10 @@ import numpy as np
 
 from ...core.contract.errors import ClosedFormWarning, levels_to_the_user
 from ..array import NumpyArray, known_numbers, settled_number
-from ..made_array import made, plain
+from ..made_array import array_of_engine, made, plain
 from . import branches
 from .globals import Of
-from .plain import assembled, first_wrapped, is_followed
+from .plain import assembled, is_followed
 
 Function = Callable[..., Any]
 
@@ -100,7 +100,7 @@ class Ufunc:
             args = tuple(map(assembled, args))
         if self._ours is None:
             return self.__wrapped__(*args, **keywords)
-        followed = first_wrapped(args)
+        followed = array_of_engine(args)
         if followed is None or (not self._always and followed._engine.functions.has(self.__wrapped__)):
             return self.__wrapped__(*args, **keywords)
         return self._ours(*args)
@@ -128,7 +128,7 @@ def root(real: Function, of: Of) -> Function:
         options = {name: settled_number(value) for name, value in keywords.items()}
         root = real(numbers, settled_number(a), settled_number(b), (), *others, **options)
         at, rest = (root[0], root[1:]) if isinstance(root, tuple) else (root, None)
-        if first_wrapped((f(at, *extra),)) is None:
+        if array_of_engine((f(at, *extra),)) is None:
             return root
         slope = _slope(numbers, at)
         if not np.isfinite(slope) or slope == 0:
@@ -207,18 +207,6 @@ def factor_of_covariance(real: Function) -> Function:
     return call
 
 
-#: By module and qualified name: takes the copy of a method.
-METHODS: dict[tuple[str, str], Callable[[Function], Function]] = {
-    ("scipy.stats._multivariate", "_PSD.__init__"): factor_of_covariance,
-}
-
-
-def method_for(real: Any, copy: Function) -> Function:
-    """The replacement of a method of a SciPy class: its copy, or a function of that."""
-    make = METHODS.get((real.__module__ or "", real.__qualname__))
-    return copy if make is None else make(copy)
-
-
 # Kernel densities -----------------------------------------------------------------------------------------------------
 
 
@@ -233,7 +221,7 @@ class KernelEstimate:
         real = self.__wrapped__[spec]
 
         def call(points: Any, values: Any, xi: Any, cho_cov: Any, dtype: Any) -> Any:
-            if first_wrapped((points, values, xi, cho_cov)) is None:
+            if array_of_engine((points, values, xi, cho_cov)) is None:
                 return made(real(*plain((points, values, xi, cho_cov)), dtype))
             return self._estimate(points, values, xi, cho_cov)
 
@@ -276,17 +264,18 @@ def on_namespaces(real: Any, of: Of) -> Function:
 
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
-        if ours is not None and first_wrapped((args, keywords)) is not None:
+        if ours is not None and array_of_engine((args, keywords)) is not None:
             return of(ours)(*[np.asarray(arg) if isinstance(arg, np.ndarray) else arg for arg in args], **keywords)
         return made(real(*plain(args), **plain(keywords)))
 
     return call
 
 
-#: By name, and the end of the module: these get the copy of the function itself.
+#: By qualified name, and the end of the module: these get the copy of the function itself.
 _CHOOSING: dict[tuple[str, str], Callable[[Function], Function]] = {
     ("solve", "array_api_compat.numpy.linalg"): lambda copy: np.linalg.solve,
     ("argsreduce", "scipy.stats._distn_infrastructure"): branches.argsreduce,
+    ("_PSD.__init__", "scipy.stats._multivariate"): factor_of_covariance,
     ("_apply_where", "array_api_extra._lib._funcs"): branches.apply_where,
     ("_minimize_neldermead", "scipy.optimize._optimize"): by_comparisons,
     ("_minimize_scalar_golden", "scipy.optimize._optimize"): by_comparisons,
@@ -296,10 +285,11 @@ _CHOOSING: dict[tuple[str, str], Callable[[Function], Function]] = {
 }
 
 
-def choosing(real: Any) -> Callable[[Function], Function] | None:
-    """The replacement of a function whose branches depend on numbers, made of its copy."""
-    name, module = getattr(real, "__name__", ""), getattr(real, "__module__", None) or ""
-    return next((make for (known, end), make in _CHOOSING.items() if name == known and module.endswith(end)), None)
+def chosen(real: Any, copy: Function) -> Function:
+    """The replacement of a function or a method: its copy, or one made of that where branches depend on numbers."""
+    name, module = getattr(real, "__qualname__", ""), getattr(real, "__module__", None) or ""
+    make = next((make for (known, end), make in _CHOOSING.items() if name == known and module.endswith(end)), None)
+    return copy if make is None else make(copy)
 
 
 def function_for(real: Any, of: Of) -> Function | None:

@@ -232,16 +232,9 @@ def isin(
 
 @composition("unique")
 def unique(
-    xp: ModuleType,
-    ar: Any,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: int | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> Any:
+    xp: ModuleType, ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+    axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
+) -> Any:  # fmt: skip
     if axis is not None:
         raise NumpyCodeError("numpy_function: np.unique takes axis=None alone.")
     result = unique_all(xp, ar, equal_nan)

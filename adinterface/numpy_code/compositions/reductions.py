@@ -76,15 +76,9 @@ def _count(xp: ModuleType, a: Array, axis: Axis, where: Any, keepdims: bool) -> 
 
 @composition("mean")
 def mean(
-    xp: ModuleType,
-    a: Array,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    *,
+    xp: ModuleType, a: Array, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *,
     where: Any = True,
-) -> Array:
+) -> Array:  # fmt: skip
     a = inexact(xp, a) if dtype is None else cast(xp, a, dtype)
     if where is True and not is_complex(a):
         return xp.mean(a, axis=axis, keepdims=keepdims)
@@ -190,15 +184,9 @@ def _scan(name: str, first: int) -> Callable[..., Array]:
         return scanned if dtype is None else cast(xp, scanned, dtype)
 
     def with_initial(
-        xp: ModuleType,
-        x: Array,
-        /,
-        *,
-        axis: int | None = None,
-        dtype: Any = None,
-        out: Any = None,
+        xp: ModuleType, x: Array, /, *, axis: int | None = None, dtype: Any = None, out: Any = None,
         include_initial: bool = False,
-    ) -> Array:
+    ) -> Array:  # fmt: skip
         scanned = scan(xp, x, axis, dtype)
         if not include_initial:
             return scanned

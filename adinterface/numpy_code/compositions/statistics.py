@@ -47,17 +47,9 @@ def average(
 
 @composition("cov")
 def cov(
-    xp: ModuleType,
-    m: Any,
-    y: Any = None,
-    rowvar: bool = True,
-    bias: bool = False,
-    ddof: Any = None,
-    fweights: Any = None,
-    aweights: Any = None,
-    *,
-    dtype: Any = None,
-) -> Array:
+    xp: ModuleType, m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
+    aweights: Any = None, *, dtype: Any = None,
+) -> Array:  # fmt: skip
     m = _observations(xp, m, rowvar)
     if y is not None:
         m, y = promoted(xp, m, _observations(xp, y, rowvar))

@@ -52,6 +52,7 @@ from .storage import (
     ARGUMENT,
     CAPTURED,
     PYTHON,
+    Applied,
     Indexed,
     Storage,
     in_order,
@@ -759,7 +760,8 @@ def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
     if noted is ARRAY:
         return of_no_axes(result)
     if noted is VIEW and not kwargs and type(result) is NumpyArray and type(args[0]) is NumpyArray:
-        note_view(result, function, args)
+        result._view = Applied(function, args)
+        register(result, args[0])
         return result
     places = [n for n, value in enumerate(args) if isinstance(value, Storage)]
     if type(result) is NumpyArray:

@@ -160,23 +160,21 @@ def source_of(x: Storage) -> Storage | None:
     return None if view is None else view.source
 
 
-def note_view(
-    viewing: Storage, function: Any, args: Any, place: int | None = None, kwargs: Any = None, part: int | None = None
-) -> None:
+def note_view(viewing: Storage, function: Any, args: Any, place: int, kwargs: Any, part: int | None = None) -> None:
     """Notes that this is function(*args, **kwargs), or a part of that, and may share memory with the argument in a place."""
     viewing._view = Applied(function, args, place, kwargs, part)
-    register(viewing, args[place or 0])
+    register(viewing, args[place])
 
 
 def register(viewing: Storage, source: Storage) -> None:
     """Notes a view of a source."""
     views = source._views
-    if type(views) is Several:
+    if views is None or views() is None:
+        source._views = weakref.ref(viewing)
+    elif type(views) is Several:
         views.append(weakref.ref(viewing))
         if not len(views) & 31:  # a loop makes many, of which one at a time lives: one alone costs least
             source._views = Several(view for view in views if view() is not None) or None
-    elif views is None or views() is None:
-        source._views = weakref.ref(viewing)
     else:
         source._views = Several((views, weakref.ref(viewing)))  # type: ignore[arg-type]
 

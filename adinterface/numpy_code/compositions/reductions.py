@@ -210,15 +210,15 @@ def _past_nan(name: str, neutral: float) -> None:
     def call(xp: ModuleType, a: Array, *args: Any, **kwargs: Any) -> Array:
         if is_exact(a):
             return function(xp, a, *args, **kwargs)
-        numbers = xp.logical_not(xp.isnan(a))
+        missing = xp.isnan(a)
         if name in ("mean", "var", "std"):
-            where = kwargs.pop("where", True)
+            where, numbers = kwargs.pop("where", True), xp.logical_not(missing)
             kwargs["where"] = numbers if where is True else numbers & array(xp, where, a)
-        result = function(xp, xp.where(numbers, a, xp.full_like(a, neutral)), *args, **kwargs)
+        result = function(xp, xp.where(missing, xp.full_like(a, neutral), a), *args, **kwargs)
         if name not in ("max", "min"):
             return result
         kept = {key: value for key, value in kwargs.items() if key in ("axis", "keepdims")}
-        return xp.where(any(xp, numbers, *args[:3], **kept), result, xp.full_like(result, math.nan))
+        return xp.where(all(xp, missing, *args[:3], **kept), xp.full_like(result, math.nan), result)
 
     composition(f"nan{name}")(call)
 

@@ -22,7 +22,6 @@ from .names import (
     ARRAY,
     MAKING_ARRAYS,
     METHODS,
-    NESTED,
     NOTED,
     NUMBERS,
     REDUCE,
@@ -41,7 +40,6 @@ from .refusals import (
     here,
     in_deep_code,
     instead_of_leaving,
-    into_plain,
     is_formatting,
     note_unknown,
     of_key,
@@ -658,9 +656,9 @@ def _called_in_full(
         del kwargs["casting"]
     place = place_of_out(function) if len(args) > 2 else None
     if "out" in kwargs or (place is not None and len(args) > place):
-        out, args = _out_of(function, args, kwargs)
+        out, args = out_of(function, args, kwargs)
         if out is not None:
-            return _into(out, function(*args, **kwargs), True, spelled(function))
+            return into(out, function(*args, **kwargs), True, function)
     for value in kwargs.values():
         if type(value) not in _AS_THEY_ARE:
             kwargs = {name: unwrap(value, engine, beside, function, name) for name, value in kwargs.items()}
@@ -671,7 +669,7 @@ def _called_in_full(
     return engine.functions[function](*natives, **kwargs)
 
 
-def _out_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+def out_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
     """What a call names as out=, taken out of it, and the other arguments."""
     out = kwargs.pop("out", None)
     place = place_of_out(function)
@@ -700,7 +698,7 @@ def unwrap(
                 parts.append(part._array)
             elif cls_of_part in _AS_THEY_ARE:
                 parts.append(part)
-            elif apart and function not in NESTED and isinstance(part, (list, tuple)) and holds_storage(part):
+            elif apart and function is not np.block and isinstance(part, (list, tuple)) and holds_storage(part):
                 parts.append(unwrap(stacked(part), engine, beside, function, place))
             else:
                 parts.append(unwrap(part, engine, beside, function, place))
@@ -819,8 +817,8 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
             parts = [part if part.ndim else part[()] for part in parts]  # a number, as a ufunc's result without axes
             return tuple(parts) if type(result) is tuple else parts[0]
         if len(out) == 1:
-            return _into(out[0], result, where, spelled(ufunc))
-        return tuple([part if to is None else _into(to, part, where, spelled(ufunc)) for to, part in zip(out, result)])
+            return into(out[0], result, where, ufunc)
+        return tuple([part if to is None else into(to, part, where, ufunc) for to, part in zip(out, result)])
     if ufunc in _OF_VECTORS and kwargs.get("axis", -1) != -1 and not kwargs.keys() - {"axis"}:
         return ufunc(*[np.moveaxis(x, kwargs["axis"], -1) for x in inputs])
     if ufunc in _OF_VECTORS:
@@ -859,13 +857,6 @@ def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dic
         if not isinstance(value, (str, bool)) or value != _HARMLESS.get(name):
             raise NumpyCodeError(f"numpy_function: {spelled(ufunc)} does not take {name}= here. Leave it out.")
     return kwargs
-
-
-def _into(out: Any, result: Any, where: Any, name: str) -> Any:
-    """The result of a function written to its out=, which must be an array of ours."""
-    if not isinstance(out, Storage):
-        raise NumpyCodeError(into_plain(name))
-    return into(out, result, where, name)
 
 
 # Operators and methods -----------------------------------------------------------------------------------------------

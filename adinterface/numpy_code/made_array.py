@@ -14,11 +14,11 @@ import numpy as np
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import Library
 from ..core.tree import handler_of, register_stand_in
-from .array import COMPARISONS, SIGNS, NumpyArray, binary, wrap
+from .array import COMPARISONS, SIGNS, NumpyArray, binary, out_of, wrap
 from .array_like import Carrier, array_of, arrays_in, subclass_among, with_each
 from .engine import engine_of
-from .names import ARITHMETIC, VIEWS, place_of_out, spelled
-from .refusals import INTO_CAPTURED, INTO_SHARED, into_plain, of_write
+from .names import ARITHMETIC, VIEWS
+from .refusals import INTO_CAPTURED, INTO_SHARED, of_write
 from .storage import (
     CAPTURED,
     MADE,
@@ -69,9 +69,7 @@ class MadeArray(NumpyArray):
             if outs is None:
                 return result
             parts = result if len(outs) > 1 else (result,)
-            results = [
-                part if out is None else into(_ours(out, ufunc), part, where, ufunc.__name__) for part, out in zip(parts, outs)
-            ]
+            results = [part if out is None else into(out, part, where, ufunc) for part, out in zip(parts, outs)]
         return results[0] if len(outs) == 1 else tuple(results)
 
     def __array_function__(
@@ -80,12 +78,9 @@ class MadeArray(NumpyArray):
         if array_of_engine((args, kwargs)) is not None:
             if function in WRITERS:
                 return WRITERS[function](*args, **kwargs)
-            out = kwargs.pop("out", None)
-            place = place_of_out(function)
-            if out is None and place is not None and len(args) == place + 1:
-                out, args = args[place], args[:place]
+            out, args = out_of(function, args, kwargs)
             result = function(*lent(args), **lent(kwargs))
-            return result if out is None else into(_ours(out, function), result, True, function.__name__)
+            return result if out is None else into(out, result, True, function)
         result = function(*plain(args), **plain(kwargs))
         sources = [value for value in (*args, *kwargs.values()) if type(value) is MadeArray]
         return _views(result, sources) if function in VIEWS or "out" in kwargs else made(result)
@@ -284,12 +279,6 @@ def lent(value: Any) -> Any:
     if isinstance(value, Carrier):
         value = value._inner
     return value._operand() if type(value) is MadeArray else with_each(lent, value)
-
-
-def _ours(out: Any, function: Any) -> Any:
-    if not isinstance(out, Storage):
-        raise NumpyCodeError(into_plain(spelled(function)))
-    return out
 
 
 def promote(x: MadeArray, beside: NumpyArray) -> None:

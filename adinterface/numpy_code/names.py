@@ -105,8 +105,6 @@ SEVERAL: dict[Any, tuple[int | str, ...]] = {
     np.column_stack: (0, "tup"), np.block: (0, "arrays"), np.linalg.multi_dot: (0, "arrays"), np.lexsort: (0, "keys"),
     np.select: (0, 1, "condlist", "choicelist"), np.choose: (1, "choices"),
 }  # fmt: skip
-#: Those for which nested sequences are not arrays either.
-NESTED = frozenset({np.block})
 
 
 def takes_axes(function: Callable[..., Any], place: int | str) -> bool:

@@ -199,10 +199,7 @@ def of_subclass(cls: type, instead: str) -> str:
 
 def outside_remedies(error: BaseException, deep: bool) -> str | None:
     """The remedies for a refusal of code in an installed package."""
-    trace, frame = error.__traceback__, None
-    while trace is not None:
-        frame = trace.tb_frame if _package_of(trace.tb_frame) not in _NOT_THE_USERS | ENGINES else frame
-        trace = trace.tb_next
+    frame, _ = _raising(error, _NOT_THE_USERS | ENGINES)
     if frame is None or not frame.f_code.co_filename.startswith(_INSTALLED):
         return None
     return (
@@ -223,7 +220,7 @@ def expression() -> str:
 
 def expression_of(error: BaseException) -> str:
     """The expression of the user's code from which an error came that NumPy itself raised."""
-    return _expression_at(*_raising(error))
+    return _expression_at(*_raising(error, _NOT_THE_USERS))
 
 
 def _of_the_user() -> tuple[FrameType | None, int]:
@@ -232,13 +229,14 @@ def _of_the_user() -> tuple[FrameType | None, int]:
     return frame, 0 if frame is None else frame.f_lasti
 
 
-def _raising(error: BaseException) -> tuple[FrameType | None, int]:
-    """The frame of the user's code from which an error came, and its instruction."""
-    trace = last = error.__traceback__
+def _raising(error: BaseException, others: frozenset[str]) -> tuple[FrameType | None, int]:
+    """The innermost frame from which an error came that is of no other package, and its instruction."""
+    trace, frame, at = error.__traceback__, None, 0
     while trace is not None:
-        last = trace if _package_of(trace.tb_frame) not in _NOT_THE_USERS else last
+        if _package_of(trace.tb_frame) not in others:
+            frame, at = trace.tb_frame, trace.tb_lasti
         trace = trace.tb_next
-    return (None, 0) if last is None else (last.tb_frame, last.tb_lasti)
+    return frame, at
 
 
 def of_key(what: str) -> str:

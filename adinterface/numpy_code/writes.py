@@ -208,12 +208,16 @@ def of_numbers(value: Any, name: str) -> Any:
 # out=, at -------------------------------------------------------------------------------------------------------------
 
 
-def into(out: Any, result: Any, where: Any, name: str) -> Any:
-    """out[...] = result where `where` is true, with the casting of a ufunc's out=. Gives out."""
+def into(out: Any, result: Any, where: Any, function: Any) -> Any:
+    """out[...] = result where `where` is true, with the casting of a ufunc's out=. Gives out, an array of ours."""
+    ours = isinstance(out, Storage)
+    if not ours:
+        raise NumpyCodeError(into_plain(spelled(function)))
     dtype = getattr(result, "dtype", None)
     if dtype is not None and not np.can_cast(dtype, out.dtype, "same_kind"):
         raise TypeError(
-            f"Cannot cast ufunc '{name}' output from {np.dtype(dtype)!r} to {out.dtype!r} with casting rule 'same_kind'"
+            f"Cannot cast ufunc '{function.__name__}' output from {np.dtype(dtype)!r} to {out.dtype!r} with casting rule "
+            f"'same_kind'"
         )
     shape = np.shape(result)
     if np.broadcast_shapes(shape, out.shape) != out.shape:
@@ -245,7 +249,7 @@ def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> No
     real = values is None or np.dtype(values.dtype).kind != "c"
     if ufunc in (np.add, np.subtract) and real and x.dtype.kind != "c" and flat.size:
         total = np.reshape(np.bincount(flat, weights=values, minlength=x.size), x.shape)
-        into(x, ufunc(x, total if total.dtype == x.dtype else np.astype(total, x.dtype)), True, ufunc.__name__)
+        into(x, ufunc(x, total if total.dtype == x.dtype else np.astype(total, x.dtype)), True, ufunc)
         return
     for rows in _rounds(flat):
         index = np.unravel_index(flat[rows], x.shape)

@@ -65,14 +65,7 @@ def _at_least(rank: int) -> Callable[..., Any]:
 
 
 def with_rank(xp: ModuleType, x: Array, rank: int) -> Array:
-    shape = tuple(x.shape)
-    if len(shape) >= rank:
-        return x
-    if rank == 3:
-        shape = {0: (1, 1, 1), 1: (1, *shape, 1), 2: (*shape, 1)}[len(shape)]
-    else:
-        shape = (1,) * (rank - len(shape)) + shape
-    return xp.reshape(x, shape)
+    return x if len(x.shape) >= rank else xp.reshape(x, getattr(np, f"atleast_{rank}d")(np.empty(x.shape)).shape)
 
 
 @composition("roll")

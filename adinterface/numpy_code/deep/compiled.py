@@ -88,7 +88,7 @@ class Compiled(_Around):
 
 
 class Offered(_Around):
-    """A function for which an extension has a form that takes an engine's arrays, too."""
+    """A function with a form that takes an engine's arrays, too: an extension's, or itself if it is not copied."""
 
     def __init__(self, real: Callable[..., Any], ours: Callable[..., Any]):
         super().__init__(real)
@@ -100,15 +100,6 @@ class Offered(_Around):
         if not later and array_of_engine((args, keywords)) is None:
             return self._plainly(args, keywords)
         return made(self._ours(*lent(args), **lent(keywords)))
-
-
-class Left(_Around):
-    """A Python function that is not copied: it gets plain NumPy arrays in place of those that copied code has made."""
-
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if array_of_engine((args, keywords)) is None:
-            return self._plainly(args, keywords)
-        return self.__wrapped__(*args, **keywords)
 
 
 class _Unknown(Exception):

@@ -20,7 +20,7 @@ from ..engine import OFFERS
 from ..made_array import array_of_engine, captured, plain
 from . import builtin_names, classes, digests, math_names, numpy_names, scipy_names, subclasses
 from .bytecode import assigns_to_globals
-from .compiled import Compiled, Left, Offered, settled
+from .compiled import Compiled, Offered, settled
 from .copier import FunctionCopy, copied
 from .globals import Globals, ModuleView
 from .kept import LONGEST, note, of_subclass
@@ -92,7 +92,7 @@ class Copies:
         if (offered := self._offered(value)) is not None:
             return offered
         if not self._is_reached(value):
-            return self._keep(value, Left(value)) if str(value.__module__).startswith("scipy.sparse") else value
+            return self._keep(value, Offered(value, value)) if str(value.__module__).startswith("scipy.sparse") else value
         if not self._can_assign(value):
             return value
         with self._lock:

@@ -17,7 +17,6 @@ from ..array_like import arrays_in, with_each
 from ..made_array import array_of_engine, plain
 from ..python_numbers import checked, not_finite, python_number
 from ..refusals import expression
-from .plain import is_followed
 
 
 def _log(x: Any, *base: Any) -> Any:
@@ -142,7 +141,7 @@ _SINGLE = tuple(map(np.dtype, ("float16", "float32", "complex64")))
 
 def _double(x: Any) -> Any:
     """A 0-d floating array in double precision, in which `math` computes; JAX has none in a single-precision call."""
-    if not (is_followed(x) and not x.shape and x.dtype in _SINGLE):
+    if not (type(x) is NumpyArray and not x.shape and x.dtype in _SINGLE):
         return x
     dtype, library = np.result_type(x.dtype, np.float64), x._engine.library
     return x.astype(dtype) if library.dtype(library.asarray(np.zeros((), dtype))) == dtype.name else x
@@ -150,7 +149,7 @@ def _double(x: Any) -> Any:
 
 def _check_range(real: Callable[..., Any], known: Any, result: Any) -> None:
     """Raise NumpyCodeError if a result is finite in double precision alone."""
-    if is_followed(result) and result.dtype.itemsize < 8 and cmath.isfinite(known) and not np.isfinite(result):
+    if type(result) is NumpyArray and result.dtype.itemsize < 8 and cmath.isfinite(known) and not np.isfinite(result):
         raise NumpyCodeError(
             f"numpy_function: {expression() or real.__name__} is {known:.6g}, which {result.dtype} cannot hold, and the engine "
             f"has no double precision in this call. Pass float64 arrays."

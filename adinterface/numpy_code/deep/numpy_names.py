@@ -18,6 +18,7 @@ from ..array import NumpyArray, decided, known_numbers, pretended, settled_numbe
 from ..array_like import carrier_among
 from ..array_makers import asarray
 from ..made_array import array_of_engine, made, plain
+from ..names import SEVERAL
 from ..refusals import note_unknown
 from ..storage import source_of
 from ..writers import WRITERS
@@ -25,7 +26,7 @@ from ..writes import holds_storage, stacked
 from . import branches, closed_forms
 from .globals import Of
 from .math_names import inverse_of_real
-from .plain import assembled, is_followed, unknown
+from .plain import assembled, unknown
 from .standing import real_of, standing
 
 
@@ -177,7 +178,7 @@ def _moving(real: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(real)
     def call(x: Any, *args: Any, **keywords: Any) -> Any:
         x = asarray(x)
-        if not is_followed(x) or x.itemsize not in (4, 8):
+        if type(x) is not NumpyArray or x.itemsize not in (4, 8):
             return made(real(plain(x), *args, **keywords))
         places = np.arange(x.size, dtype=f"i{x.itemsize}").reshape(x.shape)
         return np.ravel(x)[real(places, *args, **keywords)]
@@ -236,20 +237,11 @@ def number_class(real: type[np.generic]) -> Callable[..., Any]:
 
     def make(x: Any = 0, *args: Any) -> Any:
         x = assembled(x)
-        return x.astype(real) if is_followed(x) else real(plain(x), *args)
+        return x.astype(real) if type(x) is NumpyArray else real(plain(x), *args)
 
     return make
 
 
-#: Of these an argument is a sequence of arrays, each of which may be a list.
-_OF_SEQUENCES = frozenset(
-    getattr(np, name)
-    for name in (
-        "choose", "column_stack", "concat", "concatenate", "dstack", "hstack", "ix_", "lexsort", "meshgrid", "piecewise",
-        "row_stack", "select", "stack", "vstack", "broadcast_arrays",
-    )
-    if hasattr(np, name)
-) | {np.linalg.multi_dot}  # fmt: skip
 #: Keywords that do not apply to an engine's arrays, and do not affect plain ones.
 _OF_NUMPY_ALONE = ("device", "subok")
 #: Functions whose NumPy code cannot be copied either, because it calls C code.
@@ -262,7 +254,7 @@ _OUTSIDE = frozenset(
 def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
     """A NumPy function that also takes lists with engine arrays, and that runs as a copy of NumPy's code if the engine
     lacks it."""
-    one_by_one = real in _OF_SEQUENCES
+    one_by_one = real in SEVERAL or real is np.piecewise
     written = getattr(real, "_implementation", None)
     written = None if real in _OUTSIDE or not hasattr(written, "__code__") else written
 
@@ -311,8 +303,8 @@ def by_numbers(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
         if active() is not None:
-            if real in _OF_TRUTH and is_followed(args[0]) and (real is not np.where or len(args) == 1):
-                args = (args[0] != 0,)
+            if real in _OF_TRUTH and type(args[0]) is NumpyArray and (real is not np.where or len(args) == 1):
+                args = (np.not_equal(args[0], 0),)
             args, keywords = decided(args), {name: decided(value) for name, value in keywords.items()}
         try:
             return ours(*args, **keywords)
@@ -331,7 +323,7 @@ def inverse(real: Callable[..., Any], name: str) -> Callable[..., Any]:
     @functools.wraps(real)
     def call(x: Any) -> Any:
         x = assembled(x)
-        if not is_followed(x):
+        if type(x) is not NumpyArray:
             return made(real(plain(x)))
         return inverse_of_real(name, x) if x.dtype.kind != "c" and np.any(np.abs(x) > 1) else inside(x)
 

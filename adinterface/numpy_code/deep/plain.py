@@ -31,11 +31,6 @@ def assembled(value: Any) -> Any:
     return value
 
 
-def is_followed(x: Any) -> bool:
-    """Whether it is an array of an engine."""
-    return type(x) is NumpyArray
-
-
 def unknown(x: Any) -> bool:
     """Whether these are numbers that the engine does not know yet, as while compiling."""
     if type(x) is not NumpyArray:

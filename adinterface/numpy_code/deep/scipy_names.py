@@ -15,7 +15,7 @@ from ..array import NumpyArray, known_numbers, settled_number
 from ..made_array import array_of_engine, made, plain
 from . import branches
 from .globals import Of
-from .plain import assembled, is_followed
+from .plain import assembled
 
 Function = Callable[..., Any]
 
@@ -159,7 +159,7 @@ def by_comparisons(real: Function) -> Function:
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
         result = real(*args, **keywords)
-        if is_followed(result["fun"]):
+        if type(result["fun"]) is NumpyArray:
             method = real.__name__.rpartition("_")[2]
             warnings.warn(
                 f"numpy_function: the method {method!r} of scipy.optimize finds a minimum by comparisons alone, so the point "
@@ -186,7 +186,7 @@ def factor_of_covariance(real: Function) -> Function:
 
     @functools.wraps(real)
     def call(self: Any, M: Any, cond: Any = None, rcond: Any = None, lower: bool = True, *args: Any, **keywords: Any) -> None:
-        if not is_followed(M) or np.ndim(M) != 2 or not lower:
+        if type(M) is not NumpyArray or np.ndim(M) != 2 or not lower:
             real(self, M, cond, rcond, lower, *args, **keywords)
             return
         known = known_numbers(M)

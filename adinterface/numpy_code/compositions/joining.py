@@ -20,6 +20,7 @@ from .composing import (
     positions,
     promoted,
     size_of,
+    sliced,
 )
 from .shapes import with_rank
 
@@ -98,7 +99,7 @@ def array_split(xp: ModuleType, ary: Array, indices_or_sections: Any, axis: int 
     result, start = [], 0
     for part in places:
         start = int(part[0]) if len(part) else start
-        result.append(ary[(slice(None),) * axis + (slice(start, start + len(part)), Ellipsis)])
+        result.append(sliced(ary, axis, start, start + len(part)))
     return result
 
 

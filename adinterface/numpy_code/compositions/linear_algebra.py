@@ -15,6 +15,7 @@ from .composing import (
     array,
     cast,
     composition,
+    conj,
     flat,
     inexact,
     is_complex,
@@ -35,7 +36,7 @@ def _squared(xp: ModuleType, x: Array) -> Array:
 
 
 def _adjoint(xp: ModuleType, x: Array) -> Array:
-    return xp.matrix_transpose(xp.conj(x) if is_complex(x) else x)
+    return xp.matrix_transpose(conj(xp, x))
 
 
 def _hermitian(xp: ModuleType, a: Array, triangle: str) -> Array:

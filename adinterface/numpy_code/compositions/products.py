@@ -13,17 +13,13 @@ from .composing import (
     Array,
     cast,
     composition,
+    conj,
     counted_in_full,
     flat,
     gathered,
-    is_complex,
     name_of,
     normalized,
 )
-
-
-def _conj(xp: ModuleType, x: Array) -> Array:
-    return xp.conj(x) if is_complex(x) else x
 
 
 @composition("dot")
@@ -47,7 +43,7 @@ def inner(xp: ModuleType, a: Any, b: Any) -> Array:
 @composition("vecdot", "linalg.vecdot")
 def vecdot(xp: ModuleType, a: Any, b: Any, /, *, axis: int = -1) -> Array:
     a, b = counted_in_full(xp, a, b)
-    return cast(xp, xp.sum(_conj(xp, a) * b, axis=axis), name_of(a))
+    return cast(xp, xp.sum(conj(xp, a) * b, axis=axis), name_of(a))
 
 
 @composition("tensordot", "linalg.tensordot")
@@ -96,7 +92,7 @@ def convolve(xp: ModuleType, a: Any, v: Any, mode: str = "full") -> Array:
 def correlate(xp: ModuleType, a: Any, v: Any, mode: str = "valid") -> Array:
     a, v = counted_in_full(xp, a, v)
     a, v = flat(xp, a), flat(xp, v)
-    v = xp.conj(v) if is_complex(v) else v
+    v = conj(xp, v)
     if v.shape[0] > a.shape[0]:
         return xp.flip(_slid(xp, v, a, mode))
     return _slid(xp, a, v, mode)
@@ -120,10 +116,10 @@ def _of_two(product: Callable[[ModuleType, Array, Array], Array]) -> Callable[..
 COMPOSITIONS |= {
     "matmul": _of_two(lambda xp, a, b: xp.matmul(a, b)),
     "linalg.matmul": _of_two(lambda xp, a, b: xp.matmul(a, b)),
-    "vdot": _of_two(lambda xp, a, b: xp.matmul(_conj(xp, flat(xp, a)), flat(xp, b))),
+    "vdot": _of_two(lambda xp, a, b: xp.matmul(conj(xp, flat(xp, a)), flat(xp, b))),
     "outer": _of_two(lambda xp, a, b: flat(xp, a)[:, None] * flat(xp, b)[None, :]),
     "linalg.outer": _of_two(lambda xp, a, b: flat(xp, a)[:, None] * flat(xp, b)[None, :]),
     "matvec": _of_two(lambda xp, a, b: xp.matmul(a, b[..., None])[..., 0]),
-    "vecmat": _of_two(lambda xp, a, b: xp.matmul(_conj(xp, a)[..., None, :], b)[..., 0, :]),
+    "vecmat": _of_two(lambda xp, a, b: xp.matmul(conj(xp, a)[..., None, :], b)[..., 0, :]),
     "linalg.cross": lambda xp, x1, x2, *, axis=-1: cross(xp, x1, x2, axis=axis),
 }

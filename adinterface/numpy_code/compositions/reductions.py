@@ -27,6 +27,7 @@ from .composing import (
     normalized,
     root,
     size_of,
+    sliced,
 )
 from .standard_elementwise import truth
 
@@ -190,9 +191,8 @@ def _scan(name: str, first: int) -> Callable[..., Array]:
         scanned = scan(xp, x, axis, dtype)
         if not include_initial:
             return scanned
-        axis = (axis or 0) % len(scanned.shape)
-        head = xp.zeros_like(scanned[(slice(None),) * axis + (slice(1),)]) + first
-        return xp.concat([head, scanned], axis=axis)
+        head = xp.zeros_like(sliced(scanned, axis or 0, None, 1)) + first
+        return xp.concat([head, scanned], axis=axis or 0)
 
     composition(standard)(with_initial)
     return composition(f"cum{name}")(scan)

@@ -14,6 +14,7 @@ from .composing import (
     broadcast,
     cast,
     composition,
+    conj,
     gathered,
     inexact,
     is_complex,
@@ -70,7 +71,7 @@ def cov(
         factor = total - ddof * xp.sum(weights * aweights) / total
     centred = m - mean
     other = centred if weights is None else centred * weights
-    result = xp.matmul(centred, xp.matrix_transpose(xp.conj(other) if is_complex(other) else other)) / factor
+    result = xp.matmul(centred, xp.matrix_transpose(conj(xp, other))) / factor
     return xp.reshape(result, tuple([length for length in result.shape if length != 1]))
 
 

@@ -17,6 +17,7 @@ from ..array_like import arrays_in, with_each
 from ..made_array import array_of_engine, plain
 from ..python_numbers import checked, not_finite, python_number
 from ..refusals import expression
+from .scipy_names import special
 
 
 def _log(x: Any, *base: Any) -> Any:
@@ -37,15 +38,6 @@ def _prod(iterable: Any, *, start: Any = 1) -> Any:
 
 def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bool:
     return bool(abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol))
-
-
-def _special(name: str) -> Callable[..., Any]:
-    def call(x: Any) -> Any:
-        import scipy.special
-
-        return getattr(scipy.special, name)(x)
-
-    return call
 
 
 def _modf(x: Any) -> Any:
@@ -86,14 +78,14 @@ _NUMPY = {
 _OURS: dict[str, Callable[..., Any]] = {
     "ceil": lambda x: int(np.ceil(x)),
     "dist": _dist,
-    "erf": _special("erf"),
-    "erfc": _special("erfc"),
+    "erf": lambda x: special("erf", x),
+    "erfc": lambda x: special("erfc", x),
     "floor": lambda x: int(np.floor(x)),
     "fsum": lambda values: sum(values),
-    "gamma": _special("gamma"),
+    "gamma": lambda x: special("gamma", x),
     "hypot": _hypot,
     "isclose": _isclose,
-    "lgamma": _special("gammaln"),
+    "lgamma": lambda x: special("gammaln", x),
     "ldexp": lambda x, i: x * 2.0**i,
     "log": _log,
     "modf": _modf,

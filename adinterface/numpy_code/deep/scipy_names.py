@@ -20,42 +20,41 @@ from .plain import assembled
 Function = Callable[..., Any]
 
 
-def _special(name: str) -> Any:
-    return getattr(importlib.import_module("scipy.special"), name)
-
-
-def _s(name: str, *args: Any) -> Any:
-    return _special(name)(*args)
+def special(name: str, *args: Any) -> Any:
+    """A function of scipy.special, which is imported where it is needed."""
+    return getattr(importlib.import_module("scipy.special"), name)(*args)
 
 
 #: By the name of a ufunc that scipy.stats has for itself, the same in functions that have derivatives.
 UFUNCS: dict[str, Function] = {
-    "_beta_pdf": lambda x, a, b: np.exp(_s("xlog1py", b - 1, -x) + _s("xlogy", a - 1, x) - _s("betaln", a, b)),
-    "_beta_ppf": lambda q, a, b: _s("betaincinv", a, b, q),
-    "_binom_pmf": lambda x, n, p: np.exp(_log_binomial(n, x) + _s("xlogy", x, p) + _s("xlog1py", n - x, -p)),
+    "_beta_pdf": lambda x, a, b: np.exp(special("xlog1py", b - 1, -x) + special("xlogy", a - 1, x) - special("betaln", a, b)),
+    "_beta_ppf": lambda q, a, b: special("betaincinv", a, b, q),
+    "_binom_pmf": lambda x, n, p: np.exp(_log_binomial(n, x) + special("xlogy", x, p) + special("xlog1py", n - x, -p)),
     "_binom_cdf": lambda x, n, p: np.where(
-        x >= n, 1.0, _s("betainc", np.maximum(n - np.floor(x), 0.5), np.floor(x) + 1, 1 - p)
+        x >= n, 1.0, special("betainc", np.maximum(n - np.floor(x), 0.5), np.floor(x) + 1, 1 - p)
     ),
-    "_binom_sf": lambda x, n, p: np.where(x >= n, 0.0, _s("betainc", np.floor(x) + 1, np.maximum(n - np.floor(x), 0.5), p)),
-    "_nbinom_pmf": lambda x, n, p: np.exp(_log_negative(x, n) + _s("xlogy", n, p) + _s("xlog1py", x, -p)),
-    "_nbinom_cdf": lambda x, n, p: _s("betainc", n, np.floor(x) + 1, p),
-    "_nbinom_sf": lambda x, n, p: _s("betainc", np.floor(x) + 1, n, 1 - p),
+    "_binom_sf": lambda x, n, p: np.where(
+        x >= n, 0.0, special("betainc", np.floor(x) + 1, np.maximum(n - np.floor(x), 0.5), p)
+    ),
+    "_nbinom_pmf": lambda x, n, p: np.exp(_log_negative(x, n) + special("xlogy", n, p) + special("xlog1py", x, -p)),
+    "_nbinom_cdf": lambda x, n, p: special("betainc", n, np.floor(x) + 1, p),
+    "_nbinom_sf": lambda x, n, p: special("betainc", np.floor(x) + 1, n, 1 - p),
     "_nbinom_mean": lambda n, p: n * (1 - p) / p,
     "_nbinom_variance": lambda n, p: n * (1 - p) / p**2,
     "_nbinom_skewness": lambda n, p: (2 - p) / np.sqrt(n * (1 - p)),
     "_nbinom_kurtosis_excess": lambda n, p: 6 / n + p**2 / (n * (1 - p)),
     "_cauchy_ppf": lambda q, loc, scale: loc - scale / np.tan(np.pi * q),
     "_cauchy_isf": lambda q, loc, scale: loc + scale / np.tan(np.pi * q),
-    "_skewnorm_cdf": lambda x, loc, scale, a: _s("ndtr", (x - loc) / scale) - 2 * _s("owens_t", (x - loc) / scale, a),
+    "_skewnorm_cdf": lambda x, loc, scale, a: special("ndtr", (x - loc) / scale) - 2 * special("owens_t", (x - loc) / scale, a),
     "powm1": lambda x, y: np.expm1(y * np.log(x)),
     "_cosine_cdf": lambda x: np.where(x < -np.pi, 0.0, np.where(x > np.pi, 1.0, (np.pi + x + np.sin(x)) / (2 * np.pi))),
-    "fdtr": lambda a, b, x: _s("betainc", a / 2, b / 2, a * x / (a * x + b)),
-    "fdtrc": lambda a, b, x: _s("betainc", b / 2, a / 2, b / (a * x + b)),
-    "chdtr": lambda v, x: _s("gammainc", v / 2, x / 2),
-    "chdtrc": lambda v, x: _s("gammaincc", v / 2, x / 2),
-    "pdtr": lambda k, m: _s("gammaincc", np.floor(k) + 1, m),
-    "pdtrc": lambda k, m: _s("gammainc", np.floor(k) + 1, m),
-    "_zeta": lambda x, q: _s("zeta", x, q),
+    "fdtr": lambda a, b, x: special("betainc", a / 2, b / 2, a * x / (a * x + b)),
+    "fdtrc": lambda a, b, x: special("betainc", b / 2, a / 2, b / (a * x + b)),
+    "chdtr": lambda v, x: special("gammainc", v / 2, x / 2),
+    "chdtrc": lambda v, x: special("gammaincc", v / 2, x / 2),
+    "pdtr": lambda k, m: special("gammaincc", np.floor(k) + 1, m),
+    "pdtrc": lambda k, m: special("gammainc", np.floor(k) + 1, m),
+    "_zeta": lambda x, q: special("zeta", x, q),
     "i0e": lambda x: _scaled_bessel(x),
 }
 #: Functions for which ours replaces the engine's, too.
@@ -66,15 +65,15 @@ def _scaled_bessel(x: Any) -> Any:
     """exp(-|x|) I0(x), at zero with the slope to its right: parameters of distributions are not negative, and code has the
     other factor, exp(x)."""
     near = np.where(np.abs(x) < 1, x, 0.0)
-    return np.where(np.abs(x) < 1, np.exp(np.where(near < 0, near, -near)) * _s("i0", near), _special("i0e")(x))
+    return np.where(np.abs(x) < 1, np.exp(np.where(near < 0, near, -near)) * special("i0", near), special("i0e", x))
 
 
 def _log_binomial(n: Any, k: Any) -> Any:
-    return _s("gammaln", n + 1) - _s("gammaln", k + 1) - _s("gammaln", n - k + 1)
+    return special("gammaln", n + 1) - special("gammaln", k + 1) - special("gammaln", n - k + 1)
 
 
 def _log_negative(k: Any, n: Any) -> Any:
-    return _s("gammaln", n + k) - _s("gammaln", k + 1) - _s("gammaln", n)
+    return special("gammaln", n + k) - special("gammaln", k + 1) - special("gammaln", n)
 
 
 def ufunc_for(real: np.ufunc) -> Any:

@@ -243,7 +243,7 @@ def unique(
     return parts[0] if len(parts) == 1 else parts
 
 
-def unique_all(xp: ModuleType, x: Any, equal_nan: bool = False) -> Any:
+def unique_all(xp: ModuleType, x: Any, equal_nan: bool = False) -> tuple[Any, ...]:
     x = array(xp, x)
     values = flat(xp, x)
     order = xp.argsort(values, axis=-1, stable=True)
@@ -258,9 +258,10 @@ def unique_all(xp: ModuleType, x: Any, equal_nan: bool = False) -> Any:
     group = xp.cumulative_sum(cast(xp, start, "int64"), axis=0) - 1
     inverse = xp.take(group, xp.argsort(order, axis=-1), axis=0)
     ends = xp.concat([places[1:], xp.full_like(places[:1], values.shape[0])], axis=0)
-    return UniqueAllResult(
+    result: tuple[Any, ...] = UniqueAllResult(
         xp.take(ordered, places, axis=0), xp.take(order, places, axis=0), xp.reshape(inverse, tuple(x.shape)), ends - places
     )
+    return result
 
 
 COMPOSITIONS |= {
@@ -268,8 +269,8 @@ COMPOSITIONS |= {
     "argwhere": lambda xp, a: xp.stack(list(xp.nonzero(a)), axis=-1),
     "flatnonzero": lambda xp, a: xp.nonzero(flat(xp, a))[0],
     "unique_all": unique_all,
-    "unique_values": lambda xp, x: unique_all(xp, x).values,
+    "unique_values": lambda xp, x: unique_all(xp, x)[0],
     "unique_counts": lambda xp, x: UniqueCountsResult(*[unique_all(xp, x)[n] for n in (0, 3)]),
     "unique_inverse": lambda xp, x: UniqueInverseResult(*[unique_all(xp, x)[n] for n in (0, 2)]),
-    "union1d": lambda xp, a, b: unique_all(xp, xp.concat([flat(xp, x) for x in promoted(xp, a, b)], axis=0), True).values,
+    "union1d": lambda xp, a, b: unique_all(xp, xp.concat([flat(xp, x) for x in promoted(xp, a, b)], axis=0), True)[0],
 }

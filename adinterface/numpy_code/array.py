@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from ..core.contract.library import NUMPY
 from .array_like import Carrier, array_of, subclass_among
 from .decisions import active
 from .engine import Engine
-from .flags import flags_of
 from .gaps import GAPS, past_gaps
 from .names import (
     ACCUMULATE,
@@ -24,11 +22,8 @@ from .names import (
     ARRAY,
     MAKING_ARRAYS,
     METHODS,
-    NESTED,
     NOTED,
     NUMBERS,
-    OF_NO_AXES,
-    OTHER,
     REDUCE,
     SEVERAL,
     VIEW,
@@ -45,7 +40,6 @@ from .refusals import (
     here,
     in_deep_code,
     instead_of_leaving,
-    into_plain,
     is_formatting,
     note_unknown,
     of_key,
@@ -53,6 +47,8 @@ from .refusals import (
     where_deep_helps,
 )  # fmt: skip
 from .storage import (
+    ARGUMENT,
+    CAPTURED,
     PYTHON,
     Applied,
     Indexed,
@@ -125,13 +121,7 @@ class NumpyArray(Storage):
                     if natives[-1] is NotImplemented:
                         return NotImplemented
             result = engine.functions[ufunc](*natives)
-        if type(result) not in engine.classes:
-            return wrap(result, engine)
-        wrapped = _new(NumpyArray)
-        wrapped._array = result
-        wrapped._engine = engine
-        wrapped._origin = wrapped._view = wrapped._views = None
-        return wrapped
+        return _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -162,29 +152,8 @@ class NumpyArray(Storage):
             elif cls not in _AS_THEY_ARE:
                 second = unwrap(second, engine, array, function, 1)
             result = engine.functions[function](first, second)
-        if type(result) not in engine.classes:
-            wrapped = wrap(result, engine)
-            return _viewing(wrapped, function, args, kwargs) if function in NOTED else wrapped
-        wrapped = _new(NumpyArray)
-        wrapped._array = result
-        wrapped._engine = engine
-        wrapped._origin = wrapped._view = wrapped._views = None
-        if function not in NOTED:
-            return wrapped
-        noted = NOTED[function]
-        if noted is ARRAY:
-            wrapped._origin = ""
-            return wrapped
-        if noted is OTHER or kwargs or type(args[0]) is not NumpyArray:
-            return _viewing(wrapped, function, args, kwargs)
-        source = args[0]  # what `note_view` does, without a call
-        wrapped._view = Applied(function, args)
-        views = source._views
-        if views is None or views() is None:
-            source._views = ref(wrapped)
-        else:
-            register(wrapped, source)
-        return wrapped
+        wrapped = _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
+        return _viewing(wrapped, function, args, kwargs) if function in NOTED else wrapped
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """NumPy's, whose functions are dispatched to this class."""
@@ -196,24 +165,8 @@ class NumpyArray(Storage):
             return self.__array_function__(function, (), (self, *args), kwargs)
         engine = self._engine
         result = engine.functions[function](self._array)
-        if type(result) not in engine.classes:
-            wrapped = wrap(result, engine)
-        else:
-            wrapped = _new(NumpyArray)
-            wrapped._array = result
-            wrapped._engine = engine
-            wrapped._origin = wrapped._view = wrapped._views = None
-        noted = NOTED.get(function)
-        if noted is not None:
-            if noted is not VIEW or type(wrapped) is not NumpyArray:
-                return _viewing(wrapped, function, (self,), {})
-            wrapped._view = Applied(function, (self,))
-            views = self._views
-            if views is None or views() is None:
-                self._views = ref(wrapped)
-            else:
-                register(wrapped, self)
-        return wrapped
+        wrapped = _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
+        return _viewing(wrapped, function, (self,), {}) if function in NOTED else wrapped
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         caller = sys._getframe(1)
@@ -354,22 +307,16 @@ class NumpyArray(Storage):
             basic = False
         if not basic:
             index = unwrap(index if active() is None else decided(index), None, None)
-        item = _new(NumpyArray)
         try:
-            item._array = self._array[index] if basic and takes_natively else engine.getitem(self._array, index)
+            native = self._array[index] if basic and takes_natively else engine.getitem(self._array, index)
         except (IndexError, TypeError, RuntimeError) as error:
             if any(numbers_unknown(part, engine) for part in (index if type(index) is tuple else (index,))):
                 note_unknown(error)
             raise
-        item._engine = engine
-        item._origin = item._view = item._views = None
+        item = _wrapped(native, engine)
         if (basic and view) or (item.ndim if basic else _may_view(index, item.ndim)):
             item._view = Indexed(self, index)
-            views = self._views
-            if views is None or views() is None:
-                self._views = ref(item)
-            else:
-                register(item, self)
+            register(item, self)
         return item
 
     def __contains__(self, value: Any) -> bool:
@@ -562,7 +509,7 @@ class NumpyArray(Storage):
             # While C code ignores an error, CPython may not find what a base class has (`_PyType_Lookup`).
             raise NumpyCodeError(here.refused)
         if name == "flags":
-            return flags_of(self)
+            return _flags_of(self)
         if name == "base":
             return source_of(self)
         if name in WRITING:
@@ -588,6 +535,13 @@ class NumpyArray(Storage):
         raise NumpyCodeError(
             f"numpy_function: x.{name} needs NumPy memory, which an array of {self._engine.library.name} does not have."
         )
+
+
+def _flags_of(x: NumpyArray) -> Any:
+    """As of a NumPy array in C order: an engine's array has no other. The caller's arrays are read-only."""
+    alike = np.empty((2,) * min(x.ndim, 2) + (1,) * (x.ndim - 2))
+    alike.flags.writeable = x._origin is not ARGUMENT and x._origin is not CAPTURED
+    return alike.flags
 
 
 def pretended(x: NumpyArray) -> type:
@@ -670,6 +624,15 @@ def numbers_unknown(x: Any, engine: Engine) -> bool:
 # Wrapping ------------------------------------------------------------------------------------------------------------
 
 
+def _wrapped(array: Any, engine: Engine) -> NumpyArray:
+    """A wrapper, without the call of `__init__`, which takes as long again."""
+    wrapped = _new(NumpyArray)
+    wrapped._array = array
+    wrapped._engine = engine
+    wrapped._origin = wrapped._view = wrapped._views = None
+    return wrapped
+
+
 def wrap(result: Any, engine: Engine) -> Any:
     """The engine's arrays in a result with NumPy's structure, each wrapped."""
     if isinstance(result, engine.types):
@@ -693,9 +656,9 @@ def _called_in_full(
         del kwargs["casting"]
     place = place_of_out(function) if len(args) > 2 else None
     if "out" in kwargs or (place is not None and len(args) > place):
-        out, args = _out_of(function, args, kwargs)
+        out, args = out_of(function, args, kwargs)
         if out is not None:
-            return _into(out, function(*args, **kwargs), True, spelled(function))
+            return into(out, function(*args, **kwargs), True, function)
     for value in kwargs.values():
         if type(value) not in _AS_THEY_ARE:
             kwargs = {name: unwrap(value, engine, beside, function, name) for name, value in kwargs.items()}
@@ -706,7 +669,7 @@ def _called_in_full(
     return engine.functions[function](*natives, **kwargs)
 
 
-def _out_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+def out_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
     """What a call names as out=, taken out of it, and the other arguments."""
     out = kwargs.pop("out", None)
     place = place_of_out(function)
@@ -735,7 +698,7 @@ def unwrap(
                 parts.append(part._array)
             elif cls_of_part in _AS_THEY_ARE:
                 parts.append(part)
-            elif apart and function not in NESTED and isinstance(part, (list, tuple)) and holds_storage(part):
+            elif apart and function is not np.block and isinstance(part, (list, tuple)) and holds_storage(part):
                 parts.append(unwrap(stacked(part), engine, beside, function, place))
             else:
                 parts.append(unwrap(part, engine, beside, function, place))
@@ -791,8 +754,13 @@ def _may_view(index: Any, ndim: int) -> bool:
 
 def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a function that may return views, recorded as such: of the first array, or of each."""
-    if function in OF_NO_AXES:
+    noted = NOTED[function]
+    if noted is ARRAY:
         return of_no_axes(result)
+    if noted is VIEW and not kwargs and type(result) is NumpyArray and type(args[0]) is NumpyArray:
+        result._view = Applied(function, args)
+        register(result, args[0])
+        return result
     places = [n for n, value in enumerate(args) if isinstance(value, Storage)]
     if type(result) is NumpyArray:
         source = args[places[0]] if places else None
@@ -800,7 +768,7 @@ def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
             return of_no_axes(result) if function in MAKING_ARRAYS else result
         new = function is np.einsum and len(places) > 1  # of one operand it may be a view
         if places and result is not args[places[0]] and not new:
-            note_view(result, function, args, places[0], kwargs, None)
+            note_view(result, function, args, places[0], kwargs)
     elif isinstance(result, (list, tuple)):
         for part, viewing in enumerate(result):
             if type(viewing) is NumpyArray and places:
@@ -849,8 +817,8 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
             parts = [part if part.ndim else part[()] for part in parts]  # a number, as a ufunc's result without axes
             return tuple(parts) if type(result) is tuple else parts[0]
         if len(out) == 1:
-            return _into(out[0], result, where, spelled(ufunc))
-        return tuple([part if to is None else _into(to, part, where, spelled(ufunc)) for to, part in zip(out, result)])
+            return into(out[0], result, where, ufunc)
+        return tuple([part if to is None else into(to, part, where, ufunc) for to, part in zip(out, result)])
     if ufunc in _OF_VECTORS and kwargs.get("axis", -1) != -1 and not kwargs.keys() - {"axis"}:
         return ufunc(*[np.moveaxis(x, kwargs["axis"], -1) for x in inputs])
     if ufunc in _OF_VECTORS:
@@ -891,22 +859,19 @@ def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dic
     return kwargs
 
 
-def _into(out: Any, result: Any, where: Any, name: str) -> Any:
-    """The result of a function written to its out=, which must be an array of ours."""
-    if not isinstance(out, Storage):
-        raise NumpyCodeError(into_plain(name))
-    return into(out, result, where, name)
-
-
 # Operators and methods -----------------------------------------------------------------------------------------------
 
 
-def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
+def binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
-        if self._origin is PYTHON and ufunc in _PYTHONS and (number := OF_PYTHON["operator"](ufunc, self, other)) is not None:
-            return number
-        if (GAPS or type(other) not in _CERTAIN) and (result := past_gaps(ufunc, self, other)) is not None:
-            return result
+        if self._origin is PYTHON and ufunc in _PYTHONS:
+            number = OF_PYTHON["operator"](ufunc, *((other, self) if reflected else (self, other)))
+            if number is not None:
+                return number
+        if GAPS or type(other) not in _CERTAIN:
+            result = past_gaps(ufunc, *((other, self) if reflected else (self, other)))
+            if result is not None:
+                return result
         engine, array = self._engine, self._array
         if type(other) is NumpyArray:
             if self._origin is PYTHON or other._origin is PYTHON:
@@ -916,34 +881,10 @@ def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
         elif type(other) not in engine.numbers:
             operand = engine.operand(other, array)
             if operand is NotImplemented:
-                return _product(ufunc, other, self, False)
+                return _product(ufunc, other, self, reflected)
             other = operand
-        result = engine.functions[ufunc](array, other)
-        if type(result) not in engine.classes:
-            return wrap(result, engine)
-        wrapped = _new(NumpyArray)
-        wrapped._array = result
-        wrapped._engine = engine
-        wrapped._origin = wrapped._view = wrapped._views = None
-        return wrapped
-
-    return operate
-
-
-def reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
-    def operate(self: NumpyArray, other: Any) -> Any:
-        if self._origin is PYTHON and ufunc in _PYTHONS and (number := OF_PYTHON["operator"](ufunc, other, self)) is not None:
-            return number
-        if (GAPS or type(other) not in _CERTAIN) and (result := past_gaps(ufunc, other, self)) is not None:
-            return result
-        engine, array = self._engine, self._array
-        if type(other) not in engine.numbers:
-            operand = engine.operand(other, array)
-            if operand is NotImplemented:
-                return _product(ufunc, other, self, True)
-            other = operand
-        result = engine.functions[ufunc](other, array)
-        return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
+        result = engine.functions[ufunc](other, array) if reflected else engine.functions[ufunc](array, other)
+        return _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     return operate
 
@@ -1047,12 +988,12 @@ SIGNS: dict[str, np.ufunc] = {"neg": np.negative, "pos": np.positive, "abs": np.
 
 for _name, _ufunc in ARITHMETIC.items():
     setattr(NumpyArray, f"__{_name}__", binary(_ufunc))
-    setattr(NumpyArray, f"__r{_name}__", reflected(_ufunc))
+    setattr(NumpyArray, f"__r{_name}__", binary(_ufunc, reflected=True))
     setattr(NumpyArray, f"__i{_name}__", _in_place(_ufunc))
 for _name, _ufunc in COMPARISONS.items():
     setattr(NumpyArray, f"__{_name}__", _comparing(_ufunc))
-for _name, _operator in (("__divmod__", binary), ("__rdivmod__", reflected)):
-    setattr(NumpyArray, _name, _operator(np.divmod))
+setattr(NumpyArray, "__divmod__", binary(np.divmod))  # noqa: B010  (mypy knows no such method)
+setattr(NumpyArray, "__rdivmod__", binary(np.divmod, reflected=True))  # noqa: B010
 for _name, _ufunc in SIGNS.items():
     setattr(NumpyArray, f"__{_name}__", _unary(_ufunc))
 for _name in METHODS:

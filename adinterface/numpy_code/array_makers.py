@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .array import NumpyArray, of_no_axes
-from .array_like import arrays_in
+from .array_like import Carrier, arrays_in
 from .made_array import array_of_engine, captured, made, plain
 from .storage import Storage
 from .writes import holds_storage, stacked
@@ -46,6 +46,7 @@ for _function in (
 
 @_maker(np.full)
 def full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    fill_value = arrays_in(fill_value)
     if not holds_storage([fill_value]):
         return made(np.full(plain(shape), plain(fill_value), dtype, **plain(kwargs)))
     filled = np.broadcast_to(stacked(fill_value), shape).copy()
@@ -58,7 +59,7 @@ def array(
 ) -> Any:
     result = _as_array(object, dtype, order)
     if type(result) is NumpyArray:
-        result = result.copy(order if order in ("C", "F") else "K") if copy and result is object else result
+        result = result.copy(order if order in ("C", "F") else "K") if _copies(copy) and result is object else result
     elif type(result) is np.ndarray or result is object:
         result = made(np.array(plain(result), copy=copy, order=order))
     if np.ndim(result) >= ndmin:
@@ -66,12 +67,22 @@ def array(
     return np.reshape(result, (1,) * (ndmin - np.ndim(result)) + np.shape(result))
 
 
-@_maker(np.asarray, np.asanyarray)
+def _copies(copy: Any) -> bool:
+    """Whether copy= always requires a copy: True, 1, or the member of NumPy's enumeration."""
+    return getattr(copy, "value", copy) in (True, 1)
+
+
+@_maker(np.asarray)
 def asarray(a: Any, dtype: Any = None, order: Any = None, **kwargs: Any) -> Any:
-    if kwargs.get("copy"):
+    if _copies(kwargs.get("copy")):
         return array(a, dtype, order=order or "K")
     result = _as_array(a, dtype, order or "K")
     return captured(result) if type(result) is np.ndarray else of_no_axes(result)
+
+
+@_maker(np.asanyarray)
+def asanyarray(a: Any, *args: Any, **kwargs: Any) -> Any:
+    return a if isinstance(a, Carrier) and not args and not kwargs else asarray(a, *args, **kwargs)
 
 
 @_maker(np.ascontiguousarray)

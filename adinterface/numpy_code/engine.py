@@ -95,19 +95,6 @@ class Functions(dict[Any, Callable[..., Any]]):
 class Engine:
     """One library's arrays under NumPy's names."""
 
-    __slots__ = (
-        "added_anywhere",
-        "classes",
-        "functions",
-        "getitem",
-        "library",
-        "numbers",
-        "own_indexing",
-        "types",
-        "written",
-        "written_anywhere",
-    )
-
     def __init__(self, library: Library):
         self.library: Library = library
         #: Where an engine computes with NumPy's arrays, those too, which it does not follow.
@@ -120,20 +107,19 @@ class Engine:
         from . import compositions  # here, because the twenty files take a third of the time to import this package
 
         sources = library.numpy_sources()
-        self.getitem: Callable[[Any, Any], Any] = next(
-            (source.getitem for source in sources if hasattr(source, "getitem")), None
-        ) or functools.partial(compositions.getitem, library.namespace(None))
+        namespace = library.namespace(None)
+
+        def given(name: str) -> Callable[..., Any]:
+            composed = functools.partial(getattr(compositions, name), namespace)
+            return next((getattr(source, name) for source in sources if hasattr(source, name)), composed)
+
+        self.getitem: Callable[[Any, Any], Any] = given("getitem")
         #: Whether x[index] is as in NumPy for integers and slices without steps, so that they need no check.
         self.own_indexing: bool = any(getattr(source, "OWN_INDEXING", False) for source in sources)
         #: An array with a value, one or as many, in places of it that are counted in C's order and differ from one another.
-        self.written: Callable[[Any, Any, Any], Any] = next(
-            (source.written for source in sources if hasattr(source, "written")), None
-        ) or functools.partial(compositions.written, library.namespace(None))
-
-        namespace = library.namespace(None)
+        self.written: Callable[[Any, Any, Any], Any] = given("written")
         #: The same for places in an engine's array, which may contain duplicates: assigned, and added.
-        self.written_anywhere: Callable[..., Any] = functools.partial(compositions.written_anywhere, namespace)
-        self.added_anywhere: Callable[..., Any] = functools.partial(compositions.added_anywhere, namespace)
+        self.written_anywhere, self.added_anywhere = given("written_anywhere"), given("added_anywhere")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return engine_of, (self.library,)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 
 def accumulate(ufunc: np.ufunc, x: Any, axis: int = 0, dtype: Any = None) -> Any:
@@ -19,16 +21,12 @@ def accumulate(ufunc: np.ufunc, x: Any, axis: int = 0, dtype: Any = None) -> Any
 def reduce(ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
     """`ufunc.reduce`: the elements along an axis, or all along several, from the first one on."""
     x = x if dtype is None else x.astype(dtype)
-    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple([one % x.ndim for one in axes])
+    axes = normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim)
     rest = [length for n, length in enumerate(x.shape) if n not in axes]
-    rows = np.reshape(np.moveaxis(x, axes, tuple(range(len(axes)))), (-1, *rest))
-    count = rows.shape[0]
-    result: Any = initial if initial is not None else ufunc.identity if not count else None
-    if result is None and not count:
+    rows = list(np.reshape(np.moveaxis(x, axes, range(len(axes))), (-1, *rest)))
+    if initial is not None or not rows:
+        rows.insert(0, ufunc.identity if initial is None else initial)
+    if rows[0] is None:
         raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
-    for n in range(count):
-        result = rows[n] if result is None else ufunc(result, rows[n])
-    if not count:
-        result = np.broadcast_to(result, tuple(rest))
-    return np.reshape(result, tuple([1 if n in axes else length for n, length in enumerate(x.shape)])) if keepdims else result
+    result = functools.reduce(ufunc, rows) if len(rows) > 1 else np.broadcast_to(rows[0], rest)
+    return np.reshape(result, [1 if n in axes else length for n, length in enumerate(x.shape)]) if keepdims else result

@@ -14,11 +14,11 @@ import numpy as np
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import Library
 from ..core.tree import handler_of, register_stand_in
-from .array import COMPARISONS, SIGNS, NumpyArray, binary, reflected, wrap
+from .array import COMPARISONS, SIGNS, NumpyArray, binary, out_of, wrap
 from .array_like import Carrier, array_of, arrays_in, subclass_among, with_each
 from .engine import engine_of
-from .names import ARITHMETIC, VIEWS, place_of_out, spelled
-from .refusals import into_captured, into_plain, into_shared
+from .names import ARITHMETIC, VIEWS
+from .refusals import INTO_CAPTURED, INTO_SHARED, of_write
 from .storage import (
     CAPTURED,
     MADE,
@@ -69,9 +69,7 @@ class MadeArray(NumpyArray):
             if outs is None:
                 return result
             parts = result if len(outs) > 1 else (result,)
-            results = [
-                part if out is None else into(_ours(out, ufunc), part, where, ufunc.__name__) for part, out in zip(parts, outs)
-            ]
+            results = [part if out is None else into(out, part, where, ufunc) for part, out in zip(parts, outs)]
         return results[0] if len(outs) == 1 else tuple(results)
 
     def __array_function__(
@@ -80,12 +78,9 @@ class MadeArray(NumpyArray):
         if array_of_engine((args, kwargs)) is not None:
             if function in WRITERS:
                 return WRITERS[function](*args, **kwargs)
-            out = kwargs.pop("out", None)
-            place = place_of_out(function)
-            if out is None and place is not None and len(args) == place + 1:
-                out, args = args[place], args[:place]
+            out, args = out_of(function, args, kwargs)
             result = function(*lent(args), **lent(kwargs))
-            return result if out is None else into(_ours(out, function), result, True, function.__name__)
+            return result if out is None else into(out, result, True, function)
         result = function(*plain(args), **plain(kwargs))
         sources = [value for value in (*args, *kwargs.values()) if type(value) is MadeArray]
         return _views(result, sources) if function in VIEWS or "out" in kwargs else made(result)
@@ -286,12 +281,6 @@ def lent(value: Any) -> Any:
     return value._operand() if type(value) is MadeArray else with_each(lent, value)
 
 
-def _ours(out: Any, function: Any) -> Any:
-    if not isinstance(out, Storage):
-        raise NumpyCodeError(into_plain(spelled(function)))
-    return out
-
-
 def promote(x: MadeArray, beside: NumpyArray) -> None:
     """Makes the array that x is a view of, and all views of that, arrays of the engine of another."""
     engine = beside._engine
@@ -299,13 +288,13 @@ def promote(x: MadeArray, beside: NumpyArray) -> None:
     while root._view is not None:
         root = root._view.source
     if root._origin is CAPTURED:
-        raise NumpyCodeError(into_captured())
+        raise NumpyCodeError(of_write(INTO_CAPTURED))
     if not x._array.flags.writeable:
         raise ValueError("assignment destination is read-only")
     views = list(views_of(root))
     # How many a call itself adds depends on Python, and on whether torch's compiler is looking on.
     if _references(root, views) > _references(_seen_by_nobody(root._array.base is None), []):
-        raise NumpyCodeError(into_shared())
+        raise NumpyCodeError(of_write(INTO_SHARED))
     numbers = root._array
     layout = layout_of(numbers)
     places = numbers_of_root(numbers.shape, layout or in_order(numbers.ndim), numbers.dtype.kind == "c")
@@ -382,40 +371,26 @@ def _gathered(root: Any, numbers: np.ndarray[Any, Any]) -> Any:
 # Operators ------------------------------------------------------------------------------------------------------------
 
 
-def _forward(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
-    other_way = reflected(ufunc)
+def _operator(ufunc: np.ufunc, reflected: bool = False) -> Callable[[MadeArray, Any], Any]:
+    mirrored = binary(ufunc, not reflected)
 
     def operate(self: MadeArray, other: Any) -> Any:
         if type(other) is NumpyArray:
-            return other_way(other, self._operand())
+            return mirrored(other, self._operand())
         if type(other) is MadeArray:
             other = other._array
         elif isinstance(other, (list, tuple)):
-            return ufunc(self, stacked(other))
-        elif getattr(other, "__array_priority__", 0) > 0:
+            return operate(self, stacked(other))
+        elif not reflected and getattr(other, "__array_priority__", 0) > 0:
             return NotImplemented
-        result = ufunc(self._array, other)
-        return _new_array(result) if type(result) is np.ndarray else result
-
-    return operate
-
-
-def _backward(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
-    usual = binary(ufunc)
-
-    def operate(self: MadeArray, other: Any) -> Any:
-        if type(other) is NumpyArray:
-            return usual(other, self._operand())
-        if isinstance(other, (list, tuple)):
-            return ufunc(stacked(other), self)
-        result = ufunc(other, self._array)
+        result = ufunc(other, self._array) if reflected else ufunc(self._array, other)
         return _new_array(result) if type(result) is np.ndarray else result
 
     return operate
 
 
 def _comparing(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
-    compare = _forward(ufunc)
+    compare = _operator(ufunc)
 
     def operate(self: MadeArray, other: Any) -> Any:
         frame = sys._getframe(1)
@@ -444,12 +419,12 @@ def _sign(ufunc: np.ufunc) -> Callable[[MadeArray], Any]:
 
 
 for _name, _ufunc in ARITHMETIC.items():
-    setattr(MadeArray, f"__{_name}__", _forward(_ufunc))
-    setattr(MadeArray, f"__r{_name}__", _backward(_ufunc))
+    setattr(MadeArray, f"__{_name}__", _operator(_ufunc))
+    setattr(MadeArray, f"__r{_name}__", _operator(_ufunc, reflected=True))
     setattr(MadeArray, f"__i{_name}__", _in_place(_ufunc, f"__i{_name}__"))
 for _name, _ufunc in COMPARISONS.items():
     setattr(MadeArray, f"__{_name}__", _comparing(_ufunc))
-for _name, _operator in (("__divmod__", _forward), ("__rdivmod__", _backward)):
-    setattr(MadeArray, _name, _operator(np.divmod))
+setattr(MadeArray, "__divmod__", _operator(np.divmod))  # noqa: B010
+setattr(MadeArray, "__rdivmod__", _operator(np.divmod, reflected=True))  # noqa: B010
 for _name, _ufunc in SIGNS.items():
     setattr(MadeArray, f"__{_name}__", _sign(_ufunc))

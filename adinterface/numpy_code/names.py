@@ -105,8 +105,6 @@ SEVERAL: dict[Any, tuple[int | str, ...]] = {
     np.column_stack: (0, "tup"), np.block: (0, "arrays"), np.linalg.multi_dot: (0, "arrays"), np.lexsort: (0, "keys"),
     np.select: (0, 1, "condlist", "choicelist"), np.choose: (1, "choices"),
 }  # fmt: skip
-#: Those for which nested sequences are not arrays either.
-NESTED = frozenset({np.block})
 
 
 def takes_axes(function: Callable[..., Any], place: int | str) -> bool:
@@ -153,16 +151,12 @@ WRITING = {
 INSTEAD = {
     "apply_along_axis": "the function's own axis argument, or np.stack over a loop",
     "apply_over_axes": "the function's own axis argument",
-    "histogram": "np.searchsorted and comparisons; a histogram has no derivative",
     "histogram_bin_edges": "np.linspace(np.min(x), np.max(x), bins + 1)",
-    "histogram2d": "comparisons; a histogram has no derivative",
-    "histogramdd": "comparisons; a histogram has no derivative",
-    "save": "f that returns the array, and save what the operator returns",
-    "savetxt": "f that returns the array, and save what the operator returns",
-    "savez": "f that returns the array, and save what the operator returns",
-    "array2string": "f'{x}' to look at the numbers",
-    "array_repr": "f'{x}' to look at the numbers",
-    "array_str": "f'{x}' to look at the numbers",
+    **dict.fromkeys(
+        ("histogram", "histogram2d", "histogramdd"), "np.searchsorted and comparisons; a histogram has no derivative"
+    ),
+    **dict.fromkeys(("save", "savetxt", "savez"), "f that returns the array, and save what the operator returns"),
+    **dict.fromkeys(("array2string", "array_repr", "array_str"), "f'{x}' to look at the numbers"),
     "spacing": "x * np.finfo(float).eps",
     "poly": "a product of linear factors by np.convolve",
     "polydiv": "np.linalg.lstsq on the matrix of the convolution",
@@ -173,8 +167,9 @@ INSTEAD = {
     "intersect1d": "x[np.isin(x, y)]",
     "ravel_multi_index": "sums of indices times strides",
     "ix_": "x[rows[:, None], columns[None, :]]",
-    "may_share_memory": "nothing: what shares memory is NumPy's answer for NumPy's arrays alone",
-    "shares_memory": "nothing: what shares memory is NumPy's answer for NumPy's arrays alone",
+    **dict.fromkeys(
+        ("may_share_memory", "shares_memory"), "nothing: what shares memory is NumPy's answer for NumPy's arrays alone"
+    ),
     "roots": "np.linalg.eigvals of the companion matrix",
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
-from .array import OF_PYTHON, NumpyArray, binary, numbers_unknown
+from .array import OF_PYTHON, NumpyArray, binary, known_numbers
 from .decisions import active
 from .refusals import expression, innermost_copy, note_unknown
 from .storage import PYTHON
@@ -137,16 +137,11 @@ def checked(real: Callable[..., Any], args: Sequence[Any], failed: Callable[[], 
 
 
 def _known(args: Sequence[Any]) -> list[Any] | None:
-    known = []
-    for x in args:
-        if type(x) is NumpyArray:
-            if numbers_unknown(x._array, x._engine):
-                return None
-            library = x._engine.library
-            numbers = library.value_under_trace(x._array) if library.traced(x._array) else library.to_numpy(x._array)
-            x = numbers.item() if numbers is not None and numbers.size == 1 else numbers
-        known.append(x)
-    return known
+    """The arguments as plain numbers and arrays; None while some are unknown."""
+    known = [known_numbers(x, uncompiled=True) if type(x) is NumpyArray else x for x in args]
+    if any(x is None for x in known):
+        return None
+    return [x.item() if isinstance(x, np.ndarray) and x.size == 1 else x for x in known]
 
 
 def _may_be_caught() -> bool:

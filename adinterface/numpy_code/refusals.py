@@ -156,40 +156,28 @@ def _package_of(frame: FrameType) -> str:
     return name.partition(".")[0]
 
 
-def _writes(what: str) -> str:
+#: What a refused write writes to, and what to write instead.
+INTO_ARGUMENT = "into an argument of f, which belongs to the caller. Write x = x.copy() first."
+INTO_CAPTURED = (
+    "what is differentiated into an array that f captures or gets in a Constant, which outlives the call. "
+    "Write x = x.copy() in f first."
+)
+INTO_SHARED = (
+    "what is differentiated into memory that a plain NumPy array shares, such as np.asarray of it in a function that f "
+    "calls, which would not see it. Write x = x.copy() first."
+)
+INTO_UNKNOWN_MEMORY = (
+    "where a reshape or ravel may look on or not: that depends on how its argument lies in memory, which an engine's array "
+    "does not tell. Write x = x.copy() before the reshape or ravel."
+)
+INTO_UNKNOWN_ELEMENTS = (
+    "to elements that are not known yet, because the index is computed from what is compiled or batched. "
+    "Write x = np.where(condition, value, x), or call f without compiling it."
+)
+
+
+def of_write(what: str) -> str:
     return f"numpy_function: {expression() or 'x[index] = ...'} writes {what}"
-
-
-def into_argument() -> str:
-    return _writes("into an argument of f, which belongs to the caller. Write x = x.copy() first.")
-
-
-def into_captured() -> str:
-    return _writes(
-        "what is differentiated into an array that f captures or gets in a Constant, which outlives the call. "
-        "Write x = x.copy() in f first."
-    )
-
-
-def into_shared() -> str:
-    return _writes(
-        "what is differentiated into memory that a plain NumPy array shares, such as np.asarray of it in a function that f "
-        "calls, which would not see it. Write x = x.copy() first."
-    )
-
-
-def into_unknown_memory() -> str:
-    return _writes(
-        "where a reshape or ravel may look on or not: that depends on how its argument lies in memory, which an engine's array "
-        "does not tell. Write x = x.copy() before the reshape or ravel."
-    )
-
-
-def into_unknown_elements() -> str:
-    return _writes(
-        "to elements that are not known yet, because the index is computed from what is compiled or batched. "
-        "Write x = np.where(condition, value, x), or call f without compiling it."
-    )
 
 
 def into_plain(function: str) -> str:
@@ -211,10 +199,7 @@ def of_subclass(cls: type, instead: str) -> str:
 
 def outside_remedies(error: BaseException, deep: bool) -> str | None:
     """The remedies for a refusal of code in an installed package."""
-    trace, frame = error.__traceback__, None
-    while trace is not None:
-        frame = trace.tb_frame if _package_of(trace.tb_frame) not in _NOT_THE_USERS | ENGINES else frame
-        trace = trace.tb_next
+    frame, _ = _raising(error, _NOT_THE_USERS | ENGINES)
     if frame is None or not frame.f_code.co_filename.startswith(_INSTALLED):
         return None
     return (
@@ -235,7 +220,7 @@ def expression() -> str:
 
 def expression_of(error: BaseException) -> str:
     """The expression of the user's code from which an error came that NumPy itself raised."""
-    return _expression_at(*_raising(error))
+    return _expression_at(*_raising(error, _NOT_THE_USERS))
 
 
 def _of_the_user() -> tuple[FrameType | None, int]:
@@ -244,13 +229,14 @@ def _of_the_user() -> tuple[FrameType | None, int]:
     return frame, 0 if frame is None else frame.f_lasti
 
 
-def _raising(error: BaseException) -> tuple[FrameType | None, int]:
-    """The frame of the user's code from which an error came, and its instruction."""
-    trace = last = error.__traceback__
+def _raising(error: BaseException, others: frozenset[str]) -> tuple[FrameType | None, int]:
+    """The innermost frame from which an error came that is of no other package, and its instruction."""
+    trace, frame, at = error.__traceback__, None, 0
     while trace is not None:
-        last = trace if _package_of(trace.tb_frame) not in _NOT_THE_USERS else last
+        if _package_of(trace.tb_frame) not in others:
+            frame, at = trace.tb_frame, trace.tb_lasti
         trace = trace.tb_next
-    return (None, 0) if last is None else (last.tb_frame, last.tb_lasti)
+    return frame, at
 
 
 def of_key(what: str) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
 from .decisions import active
-from .refusals import into_unknown_memory
+from .refusals import INTO_UNKNOWN_MEMORY, of_write
 
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
@@ -160,8 +160,8 @@ def source_of(x: Storage) -> Storage | None:
     return None if view is None else view.source
 
 
-def note_view(viewing: Storage, function: Any, args: Any, place: int, kwargs: Any, part: int | None) -> None:
-    """Notes that `found` is function(*args, **kwargs), or a part of that, and may share memory with the argument in a place."""
+def note_view(viewing: Storage, function: Any, args: Any, place: int, kwargs: Any, part: int | None = None) -> None:
+    """Notes that this is function(*args, **kwargs), or a part of that, and may share memory with the argument in a place."""
     viewing._view = Applied(function, args, place, kwargs, part)
     register(viewing, args[place])
 
@@ -169,12 +169,12 @@ def note_view(viewing: Storage, function: Any, args: Any, place: int, kwargs: An
 def register(viewing: Storage, source: Storage) -> None:
     """Notes a view of a source."""
     views = source._views
-    if type(views) is Several:
+    if views is None or views() is None:
+        source._views = weakref.ref(viewing)
+    elif type(views) is Several:
         views.append(weakref.ref(viewing))
         if not len(views) & 31:  # a loop makes many, of which one at a time lives: one alone costs least
             source._views = Several(view for view in views if view() is not None) or None
-    elif views is None or views() is None:
-        source._views = weakref.ref(viewing)
     else:
         source._views = Several((views, weakref.ref(viewing)))  # type: ignore[arg-type]
 
@@ -249,7 +249,7 @@ def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
         shares = np.may_share_memory(mine, numbers) and not is_number(root)
         alternatives = [view.of(other) for other in others]
         if any(np.may_share_memory(a, b) != shares for a, b in zip(alternatives, others)):  # a number has no others
-            raise NumpyCodeError(into_unknown_memory())
+            raise NumpyCodeError(of_write(INTO_UNKNOWN_MEMORY))
         if not shares:
             _detach(x, view.source, layout_of(mine))
             return locate(x)

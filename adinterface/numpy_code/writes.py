@@ -13,7 +13,7 @@ import numpy as np
 from ..core.contract.errors import NumpyCodeError
 from .array_like import array_of
 from .names import spelled
-from .refusals import into_argument, into_captured, into_plain, into_unknown_elements
+from .refusals import INTO_ARGUMENT, INTO_CAPTURED, INTO_UNKNOWN_ELEMENTS, into_plain, of_write
 from .storage import ARGUMENT, CAPTURED, Numbers, Storage, Unknown, is_number, known, locate, replace_root
 
 
@@ -21,8 +21,9 @@ def write(x: Storage, index: Any, value: Any) -> None:
     """x[index] = value, of which x at least is an engine's array."""
     engine = x._engine
     root, numbers = writable(x)
-    spot = _known(index, engine)
-    if spot is _UNKNOWN:
+    try:
+        spot = known(index, engine)
+    except Unknown:
         return _write_unknown(x, root, numbers, index, value)
     target = np.asarray(numbers[spot])
     if _may_repeat(spot):
@@ -35,28 +36,18 @@ def write(x: Storage, index: Any, value: Any) -> None:
     put(root, target, native)
 
 
-_UNKNOWN = object()
-
-
-def _known(index: Any, engine: Any) -> Any:
-    try:
-        return known(index, engine)
-    except Unknown:
-        return _UNKNOWN
-
-
 def writable(x: Storage) -> tuple[Storage, Numbers]:
     """The root of x and the numbers of its elements in x, where x may be written to. Raises NumpyCodeError or ValueError."""
     try:
         root, numbers, _ = locate(x)
     except Unknown:
-        raise NumpyCodeError(into_unknown_elements()) from None
+        raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS)) from None
     if is_number(root):
         raise TypeError("'numpy.float64' object does not support item assignment")  # as NumPy has it
     if root._origin is ARGUMENT:
-        raise NumpyCodeError(into_argument())
+        raise NumpyCodeError(of_write(INTO_ARGUMENT))
     if root._origin is CAPTURED:
-        raise NumpyCodeError(into_captured())
+        raise NumpyCodeError(of_write(INTO_CAPTURED))
     if not numbers.flags.writeable:
         raise ValueError("assignment destination is read-only")
     return root, numbers
@@ -169,7 +160,7 @@ def _write_unknown(x: Any, root: Storage, numbers: Numbers, index: Any, value: A
     native = index._array if isinstance(index, Storage) else None
     if native is not None and np.dtype(engine.library.dtype(native)) == bool:
         if np.ndim(value) or tuple(native.shape) != x.shape:
-            raise NumpyCodeError(into_unknown_elements())
+            raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS))
         x[...] = np.where(index, value.astype(x.dtype) if hasattr(value, "astype") else value, x)
         return
     target = _unknown_places(root, numbers, index, engine)
@@ -185,7 +176,7 @@ def _unknown_places(root: Storage, numbers: Numbers, index: Any, engine: Any) ->
     natives = tuple([part._array if isinstance(part, Storage) else _list_of_native(part, engine, root) for part in parts])
     masks = [part for part in natives if hasattr(part, "shape") and np.dtype(engine.library.dtype(part)) == bool]
     if masks or numbers.dtype.kind != "i":
-        raise NumpyCodeError(into_unknown_elements())
+        raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS))
     everywhere = engine.library.asarray(np.ascontiguousarray(numbers).reshape(numbers.shape), like=root._array)
     return engine.getitem(everywhere, natives if type(index) is tuple else natives[0])
 
@@ -194,7 +185,7 @@ def _list_of_native(part: Any, engine: Any, root: Storage) -> Any:
     if not holds_storage([part]):
         return part
     if type(part) is slice:
-        raise NumpyCodeError(into_unknown_elements())
+        raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS))
     return stacked(part)._array
 
 
@@ -208,21 +199,25 @@ def of_numbers(value: Any, name: str) -> Any:
     engine = value._engine
     if engine is not None and value.dtype.kind not in "iub" and engine.library.traced(value._array):  # type: ignore[attr-defined]
         raise NumpyCodeError(into_plain(name))
-    numbers = _known(value, engine)
-    if numbers is _UNKNOWN:
-        raise NumpyCodeError(into_unknown_elements())
-    return numbers
+    try:
+        return known(value, engine)
+    except Unknown:
+        raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS)) from None
 
 
 # out=, at -------------------------------------------------------------------------------------------------------------
 
 
-def into(out: Any, result: Any, where: Any, name: str) -> Any:
-    """out[...] = result where `where` is true, with the casting of a ufunc's out=. Gives out."""
+def into(out: Any, result: Any, where: Any, function: Any) -> Any:
+    """out[...] = result where `where` is true, with the casting of a ufunc's out=. Gives out, an array of ours."""
+    ours = isinstance(out, Storage)
+    if not ours:
+        raise NumpyCodeError(into_plain(spelled(function)))
     dtype = getattr(result, "dtype", None)
     if dtype is not None and not np.can_cast(dtype, out.dtype, "same_kind"):
         raise TypeError(
-            f"Cannot cast ufunc '{name}' output from {np.dtype(dtype)!r} to {out.dtype!r} with casting rule 'same_kind'"
+            f"Cannot cast ufunc '{function.__name__}' output from {np.dtype(dtype)!r} to {out.dtype!r} with casting rule "
+            f"'same_kind'"
         )
     shape = np.shape(result)
     if np.broadcast_shapes(shape, out.shape) != out.shape:
@@ -242,8 +237,9 @@ def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> No
         at(x, *[of_numbers(part, name) for part in (index, values) if part is not None])
         return
     root, numbers = writable(x)
-    spot = _known(index, x._engine)
-    if spot is _UNKNOWN:
+    try:
+        spot = known(index, x._engine)
+    except Unknown:
         return _add_unknown(ufunc, x, root, numbers, index, values)
     places = np.asarray(np.arange(x.size).reshape(x.shape)[spot])
     if values is not None:
@@ -253,7 +249,7 @@ def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> No
     real = values is None or np.dtype(values.dtype).kind != "c"
     if ufunc in (np.add, np.subtract) and real and x.dtype.kind != "c" and flat.size:
         total = np.reshape(np.bincount(flat, weights=values, minlength=x.size), x.shape)
-        into(x, ufunc(x, total if total.dtype == x.dtype else np.astype(total, x.dtype)), True, ufunc.__name__)
+        into(x, ufunc(x, total if total.dtype == x.dtype else np.astype(total, x.dtype)), True, ufunc)
         return
     for rows in _rounds(flat):
         index = np.unravel_index(flat[rows], x.shape)
@@ -264,7 +260,7 @@ def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> No
 def _add_unknown(ufunc: np.ufunc, x: Any, root: Storage, numbers: Numbers, index: Any, values: Any) -> None:
     engine = x._engine
     if ufunc not in (np.add, np.subtract):
-        raise NumpyCodeError(into_unknown_elements())
+        raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS))
     target = _unknown_places(root, numbers, index, engine)
     values = np.broadcast_to(stacked(values), tuple(target.shape))
     native = as_native(np.reshape(values if ufunc is np.add else -values, (-1,)), x.dtype, root)

@@ -142,12 +142,9 @@ def elements_in_order(x):
     out = np.zeros(3)
     for a, b, place in np.nditer([x, x[::-1], out[:0].sum()]):
         out[0] += a * b + place
-    made = np.nditer([x, 2.0, None])
-    for a, b, place in made:
-        place[...] = a**b
     with np.nditer(x) as elements:
         total = sum(elements)
-    return np.sum(np.sqrt(x.flat)) + np.sum(x.flat) + np.sum(made.operands[-1]) * out[0] + total
+    return np.sum(np.sqrt(x.flat)) + np.sum(x.flat) + np.sum(x**2.0) * out[0] + total
 
 
 @program
@@ -596,13 +593,6 @@ def test_compiled_densities_of_scipy(backend):
             np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
 
 
-def test_the_statistic_of_kolmogorov_and_smirnov():
-    x = np.array([0.4, -1.3, 2.2, 0.1, -0.6])
-    f = lambda x: scipy.stats.kstest(x, "norm").pvalue
-    wanted = gradient(f, AutoFiniteDifferences(), x)[0]
-    np.testing.assert_allclose(gradient(deep(f), AutoAutograd(), x)[0], wanted, rtol=1e-6, atol=1e-9)
-
-
 def test_it_decorates_with_options():
     @numpy_function(deep=True)
     def f(x):
@@ -834,8 +824,12 @@ REFUSED = {
     ),
     "nditer with options": (
         lambda x: sum(np.nditer(x, order="F")),
-        "numpy_function: np.nditer of what is differentiated takes arrays, and None for one that it makes, and no options that "
-        "change the loop. Write a loop.",
+        "numpy_function: np.nditer of what is differentiated takes arrays, no options. Write a loop.",
+    ),
+    "nditer that makes an array": (lambda x: np.nditer([x, None]).operands[1][0], "takes arrays, no options. Write a loop."),
+    "the distribution of Kolmogorov and Smirnov": (
+        lambda x: scipy.stats.kstwo.sf(x[0], 5) * x[0],
+        "np.nditer of what is differentiated takes arrays, no options. Write a loop.",
     ),
     "a captured array": (
         lambda x: deep_helper.SCALE.__setitem__(0, x[0]),

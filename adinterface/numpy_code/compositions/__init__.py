@@ -22,7 +22,6 @@ from . import (  # noqa: F401
     standard_elementwise,
     statistics,
     transforms,
-    without_nan,
 )
 from .composing import COMPOSITIONS
 from .indexing import added_anywhere, getitem, written, written_anywhere

@@ -6,23 +6,8 @@ import math
 from types import ModuleType
 from typing import Any
 
-from .composing import (
-    Array,
-    array,
-    cast,
-    composition,
-    flat,
-    inexact,
-    is_complex,
-    name_of,
-    normalized,
-    promoted,
-)
+from .composing import Array, array, cast, composition, flat, inexact, is_complex, name_of, normalized, promoted, sliced
 from .reductions import sum as _sum
-
-
-def _slice(x: Array, axis: int, start: int | None, stop: int | None = None) -> Array:
-    return x[(slice(None),) * (axis % len(x.shape)) + (slice(start, stop), Ellipsis)]
 
 
 @composition("diff")
@@ -42,7 +27,7 @@ def diff(xp: ModuleType, a: Any, n: int = 1, axis: int = -1, prepend: Any = None
     parts = promoted(xp, *end(prepend), a, *end(append))
     a = xp.concat(parts, axis=axis) if len(parts) > 1 else a
     for _ in range(n):
-        above, below = _slice(a, axis, 1), _slice(a, axis, None, -1)
+        above, below = sliced(a, axis, 1), sliced(a, axis, None, -1)
         a = above != below if name_of(a) == "bool" else above - below
     return a
 
@@ -66,7 +51,7 @@ def trapezoid(xp: ModuleType, y: Any, x: Any = None, dx: Any = 1.0, axis: int = 
             shape = [1] * len(y.shape)
             shape[axis] = width.shape[0]
             width = xp.reshape(width, tuple(shape))
-    above, below = _slice(y, axis, 1), _slice(y, axis, None, -1)
+    above, below = sliced(y, axis, 1), sliced(y, axis, None, -1)
     total, width = promoted(xp, above + below, width)
     return _sum(xp, inexact(xp, width * total) / 2.0, axis)
 

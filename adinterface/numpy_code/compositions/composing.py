@@ -205,6 +205,14 @@ def root(xp: ModuleType, x: Array) -> Array:
     return xp.where(corner, xp.zeros_like(x), xp.sqrt(xp.where(corner, xp.ones_like(x), x)))
 
 
+def conj(xp: ModuleType, x: Array) -> Array:
+    return xp.conj(x) if is_complex(x) else x
+
+
+def sliced(x: Array, axis: int, start: int | None, stop: int | None = None) -> Array:
+    return x[(slice(None),) * (axis % len(x.shape)) + (slice(start, stop), Ellipsis)]
+
+
 def flat(xp: ModuleType, x: Array) -> Array:
     return x if len(x.shape) == 1 else xp.reshape(x, (-1,))
 

@@ -8,30 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .composing import (
-    Array,
-    array,
-    broadcast,
-    cast,
-    composition,
-    inexact,
-    name_of,
-    promoted,
-)
-from .shapes import lengths, moveaxis
+from .composing import Array, array, broadcast, cast, composition, inexact, name_of, promoted
+from .shapes import lengths
 
 
 def _filled(value: float) -> Callable[..., Any]:
     def like(
-        xp: ModuleType,
-        a: Array,
-        dtype: Any = None,
-        order: str = "K",
-        subok: bool = True,
-        shape: Any = None,
-        *,
+        xp: ModuleType, a: Array, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
         device: Any = None,
-    ) -> Array:
+    ) -> Array:  # fmt: skip
         if dtype is None and shape is None:
             return xp.ones_like(a) if value else xp.zeros_like(a)
         return full_like(xp, a, value, dtype, order, subok, shape)
@@ -41,16 +26,9 @@ def _filled(value: float) -> Callable[..., Any]:
 
 @composition("full_like")
 def full_like(
-    xp: ModuleType,
-    a: Array,
-    fill_value: Any,
-    dtype: Any = None,
-    order: str = "K",
-    subok: bool = True,
-    shape: Any = None,
-    *,
+    xp: ModuleType, a: Array, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
     device: Any = None,
-) -> Array:
+) -> Array:  # fmt: skip
     value = cast(xp, array(xp, fill_value, a), name_of(a) if dtype is None else dtype)
     return xp.broadcast_to(value, tuple(a.shape) if shape is None else lengths(shape))
 
@@ -61,17 +39,9 @@ composition("ones_like")(_filled(1))
 
 @composition("linspace")
 def linspace(
-    xp: ModuleType,
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
-    axis: int = 0,
-    *,
-    device: Any = None,
-) -> Any:
+    xp: ModuleType, start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: int = 0, *, device: Any = None,
+) -> Any:  # fmt: skip
     start, stop = broadcast(xp, *[inexact(xp, x) for x in promoted(xp, start, stop)])
     divisions = num - 1 if endpoint else num
     step = (stop - start) / divisions if divisions > 0 else (stop - start) * float("nan")
@@ -80,21 +50,15 @@ def linspace(
     points = start + counts * (step if divisions > 0 else stop - start)
     if endpoint and num > 1:
         points = xp.concat([points[:-1, ...], stop[None, ...]], axis=0)
-    points = moveaxis(xp, points if dtype is None else cast(xp, points, dtype), 0, axis)
+    points = xp.moveaxis(points if dtype is None else cast(xp, points, dtype), 0, axis)
     return (points, step) if retstep else points
 
 
 @composition("logspace")
 def logspace(
-    xp: ModuleType,
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    base: Any = 10.0,
-    dtype: Any = None,
+    xp: ModuleType, start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
     axis: int = 0,
-) -> Array:
+) -> Array:  # fmt: skip
     exponents = linspace(xp, start, stop, num, endpoint, axis=axis)
     result = xp.pow(*promoted(xp, base, exponents))
     return result if dtype is None else cast(xp, result, dtype)
@@ -109,7 +73,7 @@ def geomspace(
     result = start * xp.exp(exponents)
     if endpoint and num > 1:
         result = xp.concat([result[:-1, ...], stop[None, ...]], axis=0)
-    return moveaxis(xp, result if dtype is None else cast(xp, result, dtype), 0, axis)
+    return xp.moveaxis(result if dtype is None else cast(xp, result, dtype), 0, axis)
 
 
 @composition("meshgrid")

@@ -15,14 +15,9 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @composition("einsum")
 def einsum(
-    xp: ModuleType,
-    *operands: Any,
-    out: Any = None,
-    dtype: Any = None,
-    order: str = "K",
-    casting: str = "safe",
+    xp: ModuleType, *operands: Any, out: Any = None, dtype: Any = None, order: str = "K", casting: str = "safe",
     optimize: Any = False,
-) -> Array:
+) -> Array:  # fmt: skip
     subscripts, values = _spelled_out(operands)
     arrays = counted_in_full(xp, *values)
     labels, result = _explicit(subscripts, [len(x.shape) for x in arrays])

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from .composing import (
+    COMPOSITIONS,
     REAL,
     Array,
     array,
     broadcast,
     cast,
     composition,
+    conj,
     inexact,
     is_complex,
     is_exact,
@@ -23,22 +25,7 @@ from .composing import (
     promoted,
     sine_dtype,
 )
-from .standard_elementwise import maximum, minimum, truth
-
-
-@composition("logical_not")
-def logical_not(xp: ModuleType, x: Array) -> Array:
-    return xp.logical_not(truth(xp, x))
-
-
-@composition("absolute")
-def absolute(xp: ModuleType, x: Array) -> Array:
-    return x if name_of(x) == "bool" else xp.abs(x)
-
-
-@composition("fabs")
-def fabs(xp: ModuleType, x: Array) -> Array:
-    return xp.abs(sine_dtype(xp, x))
+from .standard_elementwise import maximum, minimum, pair_of_floats, truth
 
 
 @composition("true_divide", "divide")
@@ -66,36 +53,6 @@ def floor_divide(xp: ModuleType, a: Any, b: Any) -> Array:
     return xp.where(b == 0, a / b, xp.where(other_sign, xp.full_like(whole, -1.0), whole))
 
 
-@composition("divmod")
-def divmod(xp: ModuleType, a: Any, b: Any) -> tuple[Array, Array]:
-    return floor_divide(xp, a, b), xp.remainder(*promoted(xp, a, b))
-
-
-@composition("reciprocal")
-def reciprocal(xp: ModuleType, x: Array) -> Array:
-    return xp.where(absolute(xp, x) == 1, x, xp.zeros_like(x)) if is_exact(x) else xp.reciprocal(x)
-
-
-@composition("floor")
-def floor(xp: ModuleType, x: Array) -> Array:
-    return x if is_exact(x) else xp.floor(x)
-
-
-@composition("ceil")
-def ceil(xp: ModuleType, x: Array) -> Array:
-    return x if is_exact(x) else xp.ceil(x)
-
-
-@composition("trunc", "fix")
-def trunc(xp: ModuleType, x: Array) -> Array:
-    return x if is_exact(x) else xp.trunc(x)
-
-
-@composition("rint")
-def rint(xp: ModuleType, x: Array) -> Array:
-    return xp.round(sine_dtype(xp, x))
-
-
 @composition("round", "around")
 def round(xp: ModuleType, a: Array, decimals: int = 0, out: Any = None) -> Array:
     if is_exact(a) and decimals >= 0:
@@ -109,28 +66,12 @@ def round(xp: ModuleType, a: Array, decimals: int = 0, out: Any = None) -> Array
     return cast(xp, scaled, name_of(a))
 
 
-@composition("exp2")
-def exp2(xp: ModuleType, x: Array) -> Array:
-    x = sine_dtype(xp, x)
-    return xp.pow(2 * xp.ones_like(x), x)
-
-
 @composition("cbrt")
 def cbrt(xp: ModuleType, x: Array) -> Array:
     x = sine_dtype(xp, x)
     zero = x == 0
     result = xp.copysign(xp.abs(xp.where(zero, xp.ones_like(x), x)) ** (1 / 3), x)
     return xp.where(zero, xp.sqrt(xp.where(zero, x, xp.ones_like(x))), result)  # whose derivative is infinite there, too
-
-
-@composition("deg2rad", "radians")
-def deg2rad(xp: ModuleType, x: Array) -> Array:
-    return sine_dtype(xp, x) * (math.pi / 180)
-
-
-@composition("rad2deg", "degrees")
-def rad2deg(xp: ModuleType, x: Array) -> Array:
-    return sine_dtype(xp, x) * (180 / math.pi)
 
 
 @composition("heaviside")
@@ -152,16 +93,6 @@ def _without_nan(xp: ModuleType, a: Any, b: Any) -> tuple[Array, Array]:
     return (a, b) if is_exact(a) else (xp.where(xp.isnan(a), b, a), xp.where(xp.isnan(b), a, b))
 
 
-@composition("fmax")
-def fmax(xp: ModuleType, a: Any, b: Any) -> Array:
-    return maximum(xp, *_without_nan(xp, a, b))
-
-
-@composition("fmin")
-def fmin(xp: ModuleType, a: Any, b: Any) -> Array:
-    return minimum(xp, *_without_nan(xp, a, b))
-
-
 @composition("fmod")
 def fmod(xp: ModuleType, a: Any, b: Any) -> Array:
     a, b = promoted(xp, a, b)
@@ -172,30 +103,18 @@ def fmod(xp: ModuleType, a: Any, b: Any) -> Array:
 @composition("ldexp")
 def ldexp(xp: ModuleType, x: Any, exponent: Any) -> Array:
     x = sine_dtype(xp, array(xp, x, exponent))
-    return x * exp2(xp, cast(xp, array(xp, exponent, x), name_of(x)))
-
-
-def _pair_of_floats(xp: ModuleType, a: Any, b: Any) -> list[Array]:
-    if hasattr(a, "shape") and hasattr(b, "shape"):  # each separately, as NumPy promotes small integers
-        a, b = sine_dtype(xp, array(xp, a, b)), sine_dtype(xp, array(xp, b, a))
-    return broadcast(xp, *[sine_dtype(xp, x) for x in promoted(xp, a, b)])
+    return x * COMPOSITIONS["exp2"](xp, cast(xp, array(xp, exponent, x), name_of(x)))
 
 
 @composition("logaddexp")
 def logaddexp(xp: ModuleType, a: Any, b: Any) -> Array:
     """Engines' own have no derivative, or a wrong one, at infinity, where people put the logarithm of zero."""
-    a, b = _pair_of_floats(xp, a, b)
+    a, b = broadcast(xp, *pair_of_floats(xp, a, b))
     swap = a < b
     larger, smaller = xp.where(swap, b, a), xp.where(swap, a, b)
     alike = (a == b) & xp.isinf(a)
     distance = xp.where(alike, xp.zeros_like(a), smaller) - xp.where(alike, xp.zeros_like(a), larger)
     return xp.where(alike, (a + b) / 2, larger + xp.log1p(xp.exp(distance)))
-
-
-@composition("logaddexp2")
-def logaddexp2(xp: ModuleType, a: Any, b: Any) -> Array:
-    a, b = _pair_of_floats(xp, a, b)
-    return logaddexp(xp, a * math.log(2), b * math.log(2)) / math.log(2)
 
 
 @composition("modf")
@@ -272,58 +191,11 @@ def i0(xp: ModuleType, x: Array) -> Array:
     return xp.exp(xp.abs(x)) * xp.sum(terms, axis=-1)
 
 
-@composition("real")
-def real(xp: ModuleType, val: Array) -> Array:
-    return xp.real(val) if is_complex(val) else val
-
-
-@composition("imag")
-def imag(xp: ModuleType, val: Array) -> Array:
-    return xp.imag(val) if is_complex(val) else xp.zeros_like(val)
-
-
-@composition("conjugate")
-def conjugate(xp: ModuleType, x: Array) -> Array:
-    return xp.conj(x) if is_complex(x) else x
-
-
-@composition("angle")
-def angle(xp: ModuleType, z: Array, deg: bool = False) -> Array:
-    z = inexact(xp, z)
-    result = xp.atan2(imag(xp, z), real(xp, z))
-    return rad2deg(xp, result) if deg else result
-
-
-@composition("isreal")
-def isreal(xp: ModuleType, x: Array) -> Array:
-    return imag(xp, x) == 0
-
-
-@composition("iscomplex")
-def iscomplex(xp: ModuleType, x: Array) -> Array:
-    return imag(xp, x) != 0
-
-
-@composition("isposinf")
-def isposinf(xp: ModuleType, x: Array, out: Any = None) -> Array:
-    return inexact(xp, x) == math.inf
-
-
-@composition("isneginf")
-def isneginf(xp: ModuleType, x: Array, out: Any = None) -> Array:
-    return inexact(xp, x) == -math.inf
-
-
 @composition("isclose")
 def isclose(xp: ModuleType, a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
     a, b = [inexact(xp, x) for x in promoted(xp, a, b)]
     close = ((xp.abs(a - b) <= atol + rtol * xp.abs(b)) & xp.isfinite(b)) | (a == b)
     return close | (xp.isnan(a) & xp.isnan(b)) if equal_nan else close
-
-
-@composition("allclose")
-def allclose(xp: ModuleType, a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
-    return bool(xp.all(isclose(xp, a, b, rtol, atol, equal_nan)))
 
 
 @composition("array_equal")
@@ -362,11 +234,45 @@ def where(xp: ModuleType, condition: Any, *choices: Any) -> Any:
     return xp.where(condition, *promoted(xp, *choices)) if choices else tuple(xp.nonzero(condition))
 
 
-@composition("astype")
-def astype(xp: ModuleType, x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
-    return cast(xp, x, dtype)
+def real(xp: ModuleType, val: Array) -> Array:
+    return xp.real(val) if is_complex(val) else val
 
 
-@composition("copy")
-def copy(xp: ModuleType, a: Array, order: str = "K", subok: bool = False) -> Array:
-    return a  # the wrappers are read-only
+def imag(xp: ModuleType, val: Array) -> Array:
+    return xp.imag(val) if is_complex(val) else xp.zeros_like(val)
+
+
+@composition("angle")
+def angle(xp: ModuleType, z: Array, deg: bool = False) -> Array:
+    z = inexact(xp, z)
+    result = xp.atan2(imag(xp, z), real(xp, z))
+    return result * (180 / math.pi) if deg else result
+
+
+COMPOSITIONS |= {
+    "logical_not": lambda xp, x: xp.logical_not(truth(xp, x)),
+    "absolute": lambda xp, x: x if name_of(x) == "bool" else xp.abs(x),
+    "fabs": lambda xp, x: xp.abs(sine_dtype(xp, x)),
+    "divmod": lambda xp, a, b: (floor_divide(xp, a, b), xp.remainder(*promoted(xp, a, b))),
+    "reciprocal": lambda xp, x: xp.where((x == 1) | (x == -1), x, xp.zeros_like(x)) if is_exact(x) else xp.reciprocal(x),
+    "floor": lambda xp, x: x if is_exact(x) else xp.floor(x),
+    "ceil": lambda xp, x: x if is_exact(x) else xp.ceil(x),
+    **dict.fromkeys(("trunc", "fix"), lambda xp, x: x if is_exact(x) else xp.trunc(x)),
+    "rint": lambda xp, x: xp.round(sine_dtype(xp, x)),
+    "exp2": lambda xp, x: xp.pow(2 * xp.ones_like(sine_dtype(xp, x)), sine_dtype(xp, x)),
+    **dict.fromkeys(("deg2rad", "radians"), lambda xp, x: sine_dtype(xp, x) * (math.pi / 180)),
+    **dict.fromkeys(("rad2deg", "degrees"), lambda xp, x: sine_dtype(xp, x) * (180 / math.pi)),
+    "fmax": lambda xp, a, b: maximum(xp, *_without_nan(xp, a, b)),
+    "fmin": lambda xp, a, b: minimum(xp, *_without_nan(xp, a, b)),
+    "logaddexp2": lambda xp, a, b: logaddexp(xp, *[x * math.log(2) for x in pair_of_floats(xp, a, b)]) / math.log(2),
+    "real": real,
+    "imag": imag,
+    "conjugate": conj,
+    "isreal": lambda xp, x: imag(xp, x) == 0,
+    "iscomplex": lambda xp, x: imag(xp, x) != 0,
+    "isposinf": lambda xp, x: inexact(xp, x) == math.inf,
+    "isneginf": lambda xp, x: inexact(xp, x) == -math.inf,
+    "allclose": lambda xp, a, b, *args, **keywords: bool(xp.all(isclose(xp, a, b, *args, **keywords))),
+    "astype": lambda xp, x, dtype, copy=True, device=None: cast(xp, x, dtype),
+    "copy": lambda xp, a, order="K", subok=False: a,  # the wrappers are read-only
+}

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
-from ..results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from .composing import (
+    COMPOSITIONS,
     Array,
     array,
     broadcast,
@@ -28,6 +28,10 @@ from .composing import (
 from .reductions import along
 from .reductions import sum as _sum
 from .standard_elementwise import truth
+
+#: The named tuples of NumPy's results.
+_RESULTS: list[Any] = [type(getattr(np, f"unique_{name}")(np.zeros(1))) for name in ("all", "counts", "inverse")]
+UniqueAllResult, UniqueCountsResult, UniqueInverseResult = _RESULTS
 
 
 def _counted(xp: ModuleType, indices: Array, length: int, mode: str) -> Array:
@@ -171,6 +175,13 @@ def diagonal(xp: ModuleType, a: Array, offset: int = 0, axis1: int = 0, axis2: i
     return xp.linalg.diagonal(last_two, offset=offset)
 
 
+@composition("trace")
+def trace(
+    xp: ModuleType, a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Array:
+    return _sum(xp, diagonal(xp, a, offset, axis1, axis2), -1, dtype)
+
+
 @composition("diag")
 def diag(xp: ModuleType, v: Any, k: int = 0) -> Array:
     v = array(xp, v)
@@ -179,28 +190,6 @@ def diag(xp: ModuleType, v: Any, k: int = 0) -> Array:
     if len(v.shape) != 1 or k:
         return gathered(xp, v, np.diag(positions(v.shape), k))
     return xp.where(array(xp, np.eye(v.shape[0], dtype=bool), v), v[:, None], xp.zeros_like(v)[:, None])
-
-
-@composition("trace")
-def trace(
-    xp: ModuleType, a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
-) -> Array:
-    return _sum(xp, diagonal(xp, a, offset, axis1, axis2), -1, dtype)
-
-
-@composition("nonzero")
-def nonzero(xp: ModuleType, a: Array) -> Any:
-    return tuple(xp.nonzero(a))
-
-
-@composition("argwhere")
-def argwhere(xp: ModuleType, a: Array) -> Array:
-    return xp.stack(list(xp.nonzero(a)), axis=-1)
-
-
-@composition("flatnonzero")
-def flatnonzero(xp: ModuleType, a: Array) -> Array:
-    return xp.nonzero(flat(xp, a))[0]
 
 
 @composition("unravel_index")
@@ -243,16 +232,9 @@ def isin(
 
 @composition("unique")
 def unique(
-    xp: ModuleType,
-    ar: Any,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: int | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> Any:
+    xp: ModuleType, ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+    axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
+) -> Any:  # fmt: skip
     if axis is not None:
         raise NumpyCodeError("numpy_function: np.unique takes axis=None alone.")
     result = unique_all(xp, ar, equal_nan)
@@ -261,7 +243,7 @@ def unique(
     return parts[0] if len(parts) == 1 else parts
 
 
-def unique_all(xp: ModuleType, x: Any, equal_nan: bool = False) -> UniqueAllResult:
+def unique_all(xp: ModuleType, x: Any, equal_nan: bool = False) -> tuple[Any, ...]:
     x = array(xp, x)
     values = flat(xp, x)
     order = xp.argsort(values, axis=-1, stable=True)
@@ -276,17 +258,19 @@ def unique_all(xp: ModuleType, x: Any, equal_nan: bool = False) -> UniqueAllResu
     group = xp.cumulative_sum(cast(xp, start, "int64"), axis=0) - 1
     inverse = xp.take(group, xp.argsort(order, axis=-1), axis=0)
     ends = xp.concat([places[1:], xp.full_like(places[:1], values.shape[0])], axis=0)
-    return UniqueAllResult(
+    result: tuple[Any, ...] = UniqueAllResult(
         xp.take(ordered, places, axis=0), xp.take(order, places, axis=0), xp.reshape(inverse, tuple(x.shape)), ends - places
     )
+    return result
 
 
-composition("unique_all")(unique_all)
-composition("unique_values")(lambda xp, x: unique_all(xp, x).values)
-composition("unique_counts")(lambda xp, x: UniqueCountsResult(*[unique_all(xp, x)[n] for n in (0, 3)]))
-composition("unique_inverse")(lambda xp, x: UniqueInverseResult(*[unique_all(xp, x)[n] for n in (0, 2)]))
-
-
-@composition("union1d")
-def union1d(xp: ModuleType, ar1: Any, ar2: Any) -> Array:
-    return unique_all(xp, xp.concat([flat(xp, x) for x in promoted(xp, ar1, ar2)], axis=0), True).values
+COMPOSITIONS |= {
+    "nonzero": lambda xp, a: tuple(xp.nonzero(a)),
+    "argwhere": lambda xp, a: xp.stack(list(xp.nonzero(a)), axis=-1),
+    "flatnonzero": lambda xp, a: xp.nonzero(flat(xp, a))[0],
+    "unique_all": unique_all,
+    "unique_values": lambda xp, x: unique_all(xp, x)[0],
+    "unique_counts": lambda xp, x: UniqueCountsResult(*[unique_all(xp, x)[n] for n in (0, 3)]),
+    "unique_inverse": lambda xp, x: UniqueInverseResult(*[unique_all(xp, x)[n] for n in (0, 2)]),
+    "union1d": lambda xp, a, b: unique_all(xp, xp.concat([flat(xp, x) for x in promoted(xp, a, b)], axis=0), True)[0],
+}

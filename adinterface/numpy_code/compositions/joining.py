@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .composing import (
+    COMPOSITIONS,
     Array,
     array,
     cast,
@@ -19,6 +20,7 @@ from .composing import (
     positions,
     promoted,
     size_of,
+    sliced,
 )
 from .shapes import with_rank
 
@@ -59,16 +61,6 @@ def hstack(xp: ModuleType, tup: Any, *, dtype: Any = None, casting: str = "same_
     return _joined(xp, parts, 0 if len(parts[0].shape) == 1 else 1, dtype)
 
 
-@composition("dstack")
-def dstack(xp: ModuleType, tup: Any) -> Array:
-    return _joined(xp, [with_rank(xp, x, 3) for x in _arrays(xp, tup)], 2, None)
-
-
-@composition("column_stack")
-def column_stack(xp: ModuleType, tup: Any) -> Array:
-    return _joined(xp, [x if len(x.shape) > 1 else xp.reshape(x, (-1, 1)) for x in _arrays(xp, tup)], 1, None)
-
-
 @composition("block")
 def block(xp: ModuleType, arrays: Any) -> Array:
     def depth(part: Any) -> int:
@@ -89,11 +81,6 @@ def block(xp: ModuleType, arrays: Any) -> Array:
     return joined(arrays, levels)
 
 
-@composition("append")
-def append(xp: ModuleType, arr: Any, values: Any, axis: int | None = None) -> Array:
-    return concatenate(xp, [array(xp, arr), array(xp, values)], axis)
-
-
 @composition("insert")
 def insert(xp: ModuleType, arr: Array, obj: Any, values: Any, axis: int | None = None) -> Array:
     arr = array(xp, arr, values)
@@ -112,7 +99,7 @@ def array_split(xp: ModuleType, ary: Array, indices_or_sections: Any, axis: int 
     result, start = [], 0
     for part in places:
         start = int(part[0]) if len(part) else start
-        result.append(ary[(slice(None),) * axis + (slice(start, start + len(part)), Ellipsis)])
+        result.append(sliced(ary, axis, start, start + len(part)))
     return result
 
 
@@ -124,22 +111,16 @@ def split(xp: ModuleType, ary: Array, indices_or_sections: Any, axis: int = 0) -
     return parts
 
 
-@composition("hsplit")
-def hsplit(xp: ModuleType, ary: Array, indices_or_sections: Any) -> Any:
-    return split(xp, ary, indices_or_sections, 1 if len(ary.shape) > 1 else 0)
+def _column(xp: ModuleType, x: Array) -> Array:
+    return x if len(x.shape) > 1 else xp.reshape(x, (-1, 1))
 
 
-@composition("vsplit")
-def vsplit(xp: ModuleType, ary: Array, indices_or_sections: Any) -> Any:
-    return split(xp, ary, indices_or_sections, 0)
-
-
-@composition("dsplit")
-def dsplit(xp: ModuleType, ary: Array, indices_or_sections: Any) -> Any:
-    return split(xp, ary, indices_or_sections, 2)
-
-
-@composition("unstack")
-def unstack(xp: ModuleType, x: Array, /, *, axis: int = 0) -> Any:
-    axis = axis % len(x.shape)
-    return tuple([x[(slice(None),) * axis + (n, Ellipsis)] for n in range(x.shape[axis])])
+COMPOSITIONS |= {
+    "append": lambda xp, arr, values, axis=None: concatenate(xp, [arr, values], axis),
+    "dstack": lambda xp, tup: _joined(xp, [with_rank(xp, x, 3) for x in _arrays(xp, tup)], 2, None),
+    "column_stack": lambda xp, tup: _joined(xp, [_column(xp, x) for x in _arrays(xp, tup)], 1, None),
+    "hsplit": lambda xp, ary, indices_or_sections: split(xp, ary, indices_or_sections, min(len(ary.shape) - 1, 1)),
+    "vsplit": lambda xp, ary, indices_or_sections: split(xp, ary, indices_or_sections, 0),
+    "dsplit": lambda xp, ary, indices_or_sections: split(xp, ary, indices_or_sections, 2),
+    "unstack": lambda xp, x, *, axis=0: tuple([xp.moveaxis(x, axis, 0)[n, ...] for n in range(x.shape[axis])]),
+}

@@ -9,14 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from ..results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
-from .composing import Array, array, cast, composition, flat, inexact, is_complex, name_of, normalized, promoted, root
-from .indexing import diagonal as _diagonal
-from .indexing import trace as _trace
+from .composing import (
+    COMPOSITIONS,
+    Array,
+    array,
+    cast,
+    composition,
+    conj,
+    flat,
+    inexact,
+    is_complex,
+    name_of,
+    normalized,
+    promoted,
+    root,
+)
+from .indexing import diagonal, trace
 
-
-def _real(xp: ModuleType, x: Array) -> Array:
-    return xp.real(x) if is_complex(x) else x
+#: The named tuples of NumPy's results.
+_RESULTS: list[Any] = [type(getattr(np.linalg, name)(np.eye(1))) for name in ("eigh", "eig", "qr", "slogdet", "svd")]
+EighResult, EigResult, QRResult, SlogdetResult, SVDResult = _RESULTS
 
 
 def _squared(xp: ModuleType, x: Array) -> Array:
@@ -24,7 +36,7 @@ def _squared(xp: ModuleType, x: Array) -> Array:
 
 
 def _adjoint(xp: ModuleType, x: Array) -> Array:
-    return xp.matrix_transpose(xp.conj(x) if is_complex(x) else x)
+    return xp.matrix_transpose(conj(xp, x))
 
 
 def _hermitian(xp: ModuleType, a: Array, triangle: str) -> Array:
@@ -50,21 +62,6 @@ def cholesky(xp: ModuleType, a: Array, /, *, upper: bool = False) -> Array:
     return _adjoint(xp, lower) if upper else lower
 
 
-@composition("linalg.inv")
-def inv(xp: ModuleType, a: Array) -> Array:
-    return xp.linalg.inv(inexact(xp, a))
-
-
-@composition("linalg.det")
-def det(xp: ModuleType, a: Array) -> Array:
-    return xp.linalg.det(inexact(xp, a))
-
-
-@composition("linalg.slogdet")
-def slogdet(xp: ModuleType, a: Array) -> SlogdetResult:
-    return SlogdetResult(*xp.linalg.slogdet(inexact(xp, a)))
-
-
 @composition("linalg.solve")
 def solve(xp: ModuleType, a: Any, b: Any) -> Array:
     a, b = [inexact(xp, x) for x in promoted(xp, a, b)]
@@ -77,26 +74,6 @@ def solve(xp: ModuleType, a: Any, b: Any) -> Array:
     return result[..., 0] if len(b.shape) == 1 else result
 
 
-@composition("linalg.eig")
-def eig(xp: ModuleType, a: Array) -> EigResult:
-    return EigResult(*xp.linalg.eig(inexact(xp, a)))
-
-
-@composition("linalg.eigvals")
-def eigvals(xp: ModuleType, a: Array) -> Array:
-    return xp.linalg.eigvals(inexact(xp, a))
-
-
-@composition("linalg.eigh")
-def eigh(xp: ModuleType, a: Array, UPLO: str = "L") -> EighResult:
-    return EighResult(*xp.linalg.eigh(_hermitian(xp, a, UPLO)))
-
-
-@composition("linalg.eigvalsh")
-def eigvalsh(xp: ModuleType, a: Array, UPLO: str = "L") -> Array:
-    return xp.linalg.eigvalsh(_hermitian(xp, a, UPLO))
-
-
 @composition("linalg.svd")
 def svd(xp: ModuleType, a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     a = _hermitian(xp, a, "L") if hermitian else inexact(xp, a)
@@ -105,11 +82,6 @@ def svd(xp: ModuleType, a: Array, full_matrices: bool = True, compute_uv: bool =
     # The thin form where it is the same, because engines have a derivative for that alone.
     thin = not full_matrices or a.shape[-1] == a.shape[-2]
     return SVDResult(*xp.linalg.svd(a, full_matrices=not thin))
-
-
-@composition("linalg.svdvals")
-def svdvals(xp: ModuleType, x: Array, /) -> Array:
-    return xp.linalg.svdvals(inexact(xp, x))
 
 
 @composition("linalg.qr")
@@ -154,7 +126,7 @@ def matrix_rank(xp: ModuleType, A: Array, tol: Any = None, hermitian: bool = Fal
 @composition("linalg.matrix_power")
 def matrix_power(xp: ModuleType, a: Array, n: int) -> Array:
     if n < 0:
-        a, n = inv(xp, a), -n
+        a, n = xp.linalg.inv(inexact(xp, a)), -n
     eye = cast(xp, array(xp, np.eye(a.shape[-1]), a), name_of(a))
     result = None
     while n:
@@ -221,11 +193,6 @@ def _matrix_norm(xp: ModuleType, x: Array, ord: Any) -> Array:
     return (xp.max if ord > 0 else xp.min)(sums, axis=-1)
 
 
-@composition("linalg.matrix_norm")
-def matrix_norm(xp: ModuleType, x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    return norm(xp, x, ord, (-2, -1), keepdims)
-
-
 @composition("linalg.vector_norm")
 def vector_norm(xp: ModuleType, x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
     x = inexact(xp, x)
@@ -240,14 +207,14 @@ def cond(xp: ModuleType, x: Array, p: Any = None) -> Array:
     if p in (None, 2, -2):
         singular = xp.linalg.svdvals(x)
         return singular[..., -1] / singular[..., 0] if p == -2 else singular[..., 0] / singular[..., -1]
-    return _matrix_norm(xp, x, p) * _matrix_norm(xp, inv(xp, x), p)
+    return _matrix_norm(xp, x, p) * _matrix_norm(xp, xp.linalg.inv(x), p)
 
 
 @composition("linalg.tensorinv")
 def tensorinv(xp: ModuleType, a: Array, ind: int = 2) -> Array:
     shape = tuple(a.shape)
     rows = math.prod(shape[:ind])
-    return xp.reshape(inv(xp, xp.reshape(a, (rows, -1))), shape[ind:] + shape[:ind])
+    return xp.reshape(xp.linalg.inv(inexact(xp, xp.reshape(a, (rows, -1)))), shape[ind:] + shape[:ind])
 
 
 @composition("linalg.tensorsolve")
@@ -260,11 +227,17 @@ def tensorsolve(xp: ModuleType, a: Any, b: Any, axes: Any = None) -> Array:
     return xp.reshape(solve(xp, xp.reshape(a, (-1, math.prod(shape))), flat(xp, b)), shape)
 
 
-@composition("linalg.diagonal")
-def diagonal(xp: ModuleType, x: Array, /, *, offset: int = 0) -> Array:
-    return _diagonal(xp, x, offset, -2, -1)
-
-
-@composition("linalg.trace")
-def trace(xp: ModuleType, x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
-    return _trace(xp, x, offset, -2, -1, dtype)
+_FORMULAS: dict[str, Callable[..., Any]] = {
+    "linalg.inv": lambda xp, a: xp.linalg.inv(inexact(xp, a)),
+    "linalg.det": lambda xp, a: xp.linalg.det(inexact(xp, a)),
+    "linalg.slogdet": lambda xp, a: SlogdetResult(*xp.linalg.slogdet(inexact(xp, a))),
+    "linalg.eig": lambda xp, a: EigResult(*xp.linalg.eig(inexact(xp, a))),
+    "linalg.eigvals": lambda xp, a: xp.linalg.eigvals(inexact(xp, a)),
+    "linalg.eigh": lambda xp, a, UPLO="L": EighResult(*xp.linalg.eigh(_hermitian(xp, a, UPLO))),
+    "linalg.eigvalsh": lambda xp, a, UPLO="L": xp.linalg.eigvalsh(_hermitian(xp, a, UPLO)),
+    "linalg.svdvals": lambda xp, x: xp.linalg.svdvals(inexact(xp, x)),
+    "linalg.matrix_norm": lambda xp, x, *, keepdims=False, ord="fro": norm(xp, x, ord, (-2, -1), keepdims),
+    "linalg.diagonal": lambda xp, x, *, offset=0: diagonal(xp, x, offset, -2, -1),
+    "linalg.trace": lambda xp, x, *, offset=0, dtype=None: trace(xp, x, offset, -2, -1, dtype),
+}
+COMPOSITIONS |= _FORMULAS

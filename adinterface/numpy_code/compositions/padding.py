@@ -8,17 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
-from .composing import (
-    COMPOSITIONS,
-    Array,
-    array,
-    cast,
-    composition,
-    gathered,
-    inexact,
-    name_of,
-    positions,
-)
+from .composing import COMPOSITIONS, Array, array, cast, composition, gathered, inexact, name_of, positions
 
 _STATISTICS = ("maximum", "mean", "median", "minimum")
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from .composing import Array, cast, composition, counted_in_full, flat, gathered, is_complex, name_of, normalized
-
-
-def _conj(xp: ModuleType, x: Array) -> Array:
-    return xp.conj(x) if is_complex(x) else x
-
-
-@composition("matmul", "linalg.matmul")
-def matmul(xp: ModuleType, a: Any, b: Any) -> Array:
-    return xp.matmul(*counted_in_full(xp, a, b))
+from .composing import (
+    COMPOSITIONS,
+    Array,
+    cast,
+    composition,
+    conj,
+    counted_in_full,
+    flat,
+    gathered,
+    name_of,
+    normalized,
+)
 
 
 @composition("dot")
@@ -25,12 +28,6 @@ def dot(xp: ModuleType, a: Any, b: Any, out: Any = None) -> Array:
     if not a.ndim or not b.ndim:
         return a * b
     return xp.matmul(a, b) if len(b.shape) <= 2 else xp.tensordot(a, b, axes=((len(a.shape) - 1,), (len(b.shape) - 2,)))
-
-
-@composition("vdot")
-def vdot(xp: ModuleType, a: Any, b: Any) -> Array:
-    a, b = [flat(xp, x) for x in counted_in_full(xp, a, b)]
-    return xp.matmul(_conj(xp, a), b)
 
 
 @composition("inner")
@@ -43,28 +40,10 @@ def inner(xp: ModuleType, a: Any, b: Any) -> Array:
     return xp.tensordot(a, b, axes=((len(a.shape) - 1,), (len(b.shape) - 1,)))
 
 
-@composition("outer", "linalg.outer")
-def outer(xp: ModuleType, a: Any, b: Any, out: Any = None) -> Array:
-    a, b = [flat(xp, x) for x in counted_in_full(xp, a, b)]
-    return a[:, None] * b[None, :]
-
-
 @composition("vecdot", "linalg.vecdot")
 def vecdot(xp: ModuleType, a: Any, b: Any, /, *, axis: int = -1) -> Array:
     a, b = counted_in_full(xp, a, b)
-    return cast(xp, xp.sum(_conj(xp, a) * b, axis=axis), name_of(a))
-
-
-@composition("matvec")
-def matvec(xp: ModuleType, a: Any, b: Any) -> Array:
-    a, b = counted_in_full(xp, a, b)
-    return xp.matmul(a, b[..., None])[..., 0]
-
-
-@composition("vecmat")
-def vecmat(xp: ModuleType, a: Any, b: Any) -> Array:
-    a, b = counted_in_full(xp, a, b)
-    return xp.matmul(_conj(xp, a)[..., None, :], b)[..., 0, :]
+    return cast(xp, xp.sum(conj(xp, a) * b, axis=axis), name_of(a))
 
 
 @composition("tensordot", "linalg.tensordot")
@@ -100,11 +79,6 @@ def cross(xp: ModuleType, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axis
     return xp.moveaxis(xp.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1), -1, axisc)
 
 
-@composition("linalg.cross")
-def linalg_cross(xp: ModuleType, x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    return cross(xp, x1, x2, axis=axis)
-
-
 @composition("convolve")
 def convolve(xp: ModuleType, a: Any, v: Any, mode: str = "full") -> Array:
     a, v = counted_in_full(xp, a, v)
@@ -118,7 +92,7 @@ def convolve(xp: ModuleType, a: Any, v: Any, mode: str = "full") -> Array:
 def correlate(xp: ModuleType, a: Any, v: Any, mode: str = "valid") -> Array:
     a, v = counted_in_full(xp, a, v)
     a, v = flat(xp, a), flat(xp, v)
-    v = xp.conj(v) if is_complex(v) else v
+    v = conj(xp, v)
     if v.shape[0] > a.shape[0]:
         return xp.flip(_slid(xp, v, a, mode))
     return _slid(xp, a, v, mode)
@@ -133,3 +107,19 @@ def _slid(xp: ModuleType, a: Array, kernel: Array, mode: str) -> Array:
     inside = (places >= 0) & (places < length)
     windows = gathered(xp, a, np.where(inside, places + 1, 0))
     return xp.matmul(windows, kernel)
+
+
+def _of_two(product: Callable[[ModuleType, Array, Array], Array]) -> Callable[..., Array]:
+    return lambda xp, a, b, out=None: product(xp, *counted_in_full(xp, a, b))
+
+
+COMPOSITIONS |= {
+    "matmul": _of_two(lambda xp, a, b: xp.matmul(a, b)),
+    "linalg.matmul": _of_two(lambda xp, a, b: xp.matmul(a, b)),
+    "vdot": _of_two(lambda xp, a, b: xp.matmul(conj(xp, flat(xp, a)), flat(xp, b))),
+    "outer": _of_two(lambda xp, a, b: flat(xp, a)[:, None] * flat(xp, b)[None, :]),
+    "linalg.outer": _of_two(lambda xp, a, b: flat(xp, a)[:, None] * flat(xp, b)[None, :]),
+    "matvec": _of_two(lambda xp, a, b: xp.matmul(a, b[..., None])[..., 0]),
+    "vecmat": _of_two(lambda xp, a, b: xp.matmul(conj(xp, a)[..., None, :], b)[..., 0, :]),
+    "linalg.cross": lambda xp, x1, x2, *, axis=-1: cross(xp, x1, x2, axis=axis),
+}

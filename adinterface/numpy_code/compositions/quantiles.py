@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from ...core.contract.errors import NumpyCodeError
-from .composing import (
-    Array,
-    Axis,
-    array,
-    cast,
-    composition,
-    flat,
-    inexact,
-    last,
-    name_of,
-    promoted,
-)
+from .composing import Array, Axis, array, cast, composition, flat, inexact, last, name_of, promoted
 
 #: Where a quantile lies between the n sorted elements, counted from 0: `q * (n + slope) + offset`.
 _CONTINUOUS = {
-    "linear": (-1.0, 0.0),
-    "median": (-1.0, 0.0),
-    "interpolated_inverted_cdf": (0.0, -1.0),
-    "hazen": (0.0, -0.5),
-    "weibull": (1.0, -1.0),
-    "median_unbiased": (1 / 3, -2 / 3),
-    "normal_unbiased": (1 / 4, -5 / 8),
-    "lower": (-1.0, 0.0),
-    "higher": (-1.0, 0.0),
-    "midpoint": (-1.0, 0.0),
-    "nearest": (-1.0, 0.0),
-    "inverted_cdf": (0.0, -1.0),
-    "averaged_inverted_cdf": (0.0, -1.0),
-    "closest_observation": (0.0, -1.5),
-}
+    "linear": (-1.0, 0.0), "median": (-1.0, 0.0), "interpolated_inverted_cdf": (0.0, -1.0), "hazen": (0.0, -0.5),
+    "weibull": (1.0, -1.0), "median_unbiased": (1 / 3, -2 / 3), "normal_unbiased": (1 / 4, -5 / 8), "lower": (-1.0, 0.0),
+    "higher": (-1.0, 0.0), "midpoint": (-1.0, 0.0), "nearest": (-1.0, 0.0), "inverted_cdf": (0.0, -1.0),
+    "averaged_inverted_cdf": (0.0, -1.0), "closest_observation": (0.0, -1.5),
+}  # fmt: skip
 _BETWEEN: dict[str, Callable[[ModuleType, Array, Array], Array]] = {
     "lower": lambda xp, below, part: 0 * part,
     "higher": lambda xp, below, part: _where(xp, part > 0, 1.0, 0.0, part),
@@ -113,38 +93,24 @@ def _taken(xp: ModuleType, ordered: Array, place: Array) -> Array:
     return xp.take_along_axis(ordered, index, axis=-1)
 
 
-def _register_quantiles() -> None:
-    def quantile_like(scale: float, without_nan: bool) -> Callable[..., Array]:
-        def quantile(
-            xp: ModuleType,
-            a: Array,
-            q: Any,
-            axis: Axis = None,
-            out: Any = None,
-            overwrite_input: bool = False,
-            method: str = "linear",
-            keepdims: bool = False,
-            *,
-            weights: Any = None,
-        ) -> Array:
-            if weights is not None:
-                raise NumpyCodeError("numpy_function: quantiles with weights= are not supported.")
-            return _quantile(xp, a, q, axis, method, keepdims, scale, without_nan)
+def _register(prefix: str, without_nan: bool) -> None:
+    def quantile(
+        xp: ModuleType, a: Array, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False,
+        method: str = "linear", keepdims: bool = False, *, weights: Any = None, scale: float = 1.0,
+    ) -> Array:  # fmt: skip
+        if weights is not None:
+            raise NumpyCodeError("numpy_function: quantiles with weights= are not supported.")
+        return _quantile(xp, a, q, axis, method, keepdims, scale, without_nan)
 
-        return quantile
+    def median(
+        xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+    ) -> Array:
+        return _quantile(xp, a, 0.5, axis, "median", keepdims, 1.0, without_nan)
 
-    def median_like(without_nan: bool) -> Callable[..., Array]:
-        def median(
-            xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
-        ) -> Array:
-            return _quantile(xp, a, 0.5, axis, "median", keepdims, 1.0, without_nan)
-
-        return median
-
-    for prefix, without_nan in (("", False), ("nan", True)):
-        composition(prefix + "quantile")(quantile_like(1.0, without_nan))
-        composition(prefix + "percentile")(quantile_like(100.0, without_nan))
-        composition(prefix + "median")(median_like(without_nan))
+    composition(f"{prefix}quantile")(quantile)
+    composition(f"{prefix}percentile")(functools.partial(quantile, scale=100.0))
+    composition(f"{prefix}median")(median)
 
 
-_register_quantiles()
+_register("", False)
+_register("nan", True)

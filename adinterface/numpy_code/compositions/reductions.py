@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from . import complex_order
 from .composing import (
+    COMPOSITIONS,
     Array,
     Axis,
     array,
@@ -19,11 +21,13 @@ from .composing import (
     flat,
     inexact,
     is_complex,
+    is_exact,
     last,
     name_of,
     normalized,
     root,
     size_of,
+    sliced,
 )
 from .standard_elementwise import truth
 
@@ -40,40 +44,26 @@ def _as_initial(xp: ModuleType, value: Any, like: Array) -> Array:
     return cast(xp, array(xp, value, like), name_of(like))
 
 
-@composition("sum")
-def sum(
-    xp: ModuleType,
-    a: Array,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Array:
-    a = _masked(xp, a if dtype is None else cast(xp, a, dtype), where, 0)
-    a = cast(xp, a, "int64") if name_of(a) == "bool" else a
-    total = xp.sum(a, axis=axis, keepdims=keepdims)
-    total = total if dtype is None else cast(xp, total, dtype)
-    return total if initial is None else xp.add(total, _as_initial(xp, initial, total))
+def _summand(xp: ModuleType, a: Array, dtype: Any) -> Array:
+    """a in the dtype in which NumPy adds and multiplies."""
+    a = a if dtype is None else cast(xp, a, dtype)
+    return cast(xp, a, "int64") if name_of(a) == "bool" else a
 
 
-@composition("prod")
-def prod(
-    xp: ModuleType,
-    a: Array,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Array:
-    a = _masked(xp, a if dtype is None else cast(xp, a, dtype), where, 1)
-    a = cast(xp, a, "int64") if name_of(a) == "bool" else a
-    total = xp.prod(a, axis=axis, keepdims=keepdims)
-    total = total if dtype is None else cast(xp, total, dtype)
-    return total if initial is None else xp.multiply(total, _as_initial(xp, initial, total))
+def _folding(standard: str, pair: str, neutral: int) -> Callable[..., Array]:
+    def fold(
+        xp: ModuleType, a: Array, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
+        initial: Any = None, where: Any = True,
+    ) -> Array:  # fmt: skip
+        a = _masked(xp, _summand(xp, a, dtype), where, neutral)
+        total = getattr(xp, standard)(a, axis=axis, keepdims=keepdims)
+        total = total if dtype is None else cast(xp, total, dtype)
+        return total if initial is None else getattr(xp, pair)(total, _as_initial(xp, initial, total))
+
+    return composition(standard)(fold)
+
+
+sum, prod = _folding("sum", "add", 0), _folding("prod", "multiply", 1)
 
 
 def _count(xp: ModuleType, a: Array, axis: Axis, where: Any, keepdims: bool) -> Any:
@@ -87,15 +77,9 @@ def _count(xp: ModuleType, a: Array, axis: Axis, where: Any, keepdims: bool) -> 
 
 @composition("mean")
 def mean(
-    xp: ModuleType,
-    a: Array,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    *,
+    xp: ModuleType, a: Array, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *,
     where: Any = True,
-) -> Array:
+) -> Array:  # fmt: skip
     a = inexact(xp, a) if dtype is None else cast(xp, a, dtype)
     if where is True and not is_complex(a):
         return xp.mean(a, axis=axis, keepdims=keepdims)
@@ -104,18 +88,9 @@ def mean(
 
 @composition("var")
 def var(
-    xp: ModuleType,
-    a: Array,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: Any = None,
-) -> Array:
+    xp: ModuleType, a: Array, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: bool = False, *,
+    where: Any = True, mean: Any = None, correction: Any = None,
+) -> Array:  # fmt: skip
     a = inexact(xp, a) if dtype is None else cast(xp, a, dtype)
     ddof = ddof if correction is None else correction
     if mean is None:
@@ -134,33 +109,30 @@ def std(xp: ModuleType, a: Array, *args: Any, **kwargs: Any) -> Array:
     return root(xp, var(xp, a, *args, **kwargs))
 
 
-def _extremum(xp: ModuleType, name: str, a: Array, axis: Axis, keepdims: bool, initial: Any, where: Any) -> Array:
-    a = _masked(xp, a, where, initial)
-    reduce, pair = {"max": (xp.max, xp.maximum), "min": (xp.min, xp.minimum)}[name]
-    if is_complex(a):
-        reduce = functools.partial(complex_order.extreme, xp, largest=name == "max")
-        pair = functools.partial({"max": complex_order.larger, "min": complex_order.smaller}[name], xp)
-    elif name_of(a) == "bool":
-        reduce, pair = {"max": (xp.any, xp.logical_or), "min": (xp.all, xp.logical_and)}[name]
-    if initial is not None and not size_of(a):
-        shape = np.max(np.zeros(a.shape), axis=axis, keepdims=keepdims, initial=0.0).shape
-        return xp.broadcast_to(_as_initial(xp, initial, a), shape)
-    result = reduce(a, axis=axis, keepdims=keepdims)
-    return result if initial is None else pair(result, _as_initial(xp, initial, result))
+def _extremum(name: str) -> Callable[..., Array]:
+    largest = name == "max"
+    ordered = complex_order.larger if largest else complex_order.smaller
+    of_numbers = ("max", "maximum") if largest else ("min", "minimum")
+    of_truth = ("any", "logical_or") if largest else ("all", "logical_and")
+
+    def extremum(
+        xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+        where: Any = True,
+    ) -> Array:  # fmt: skip
+        a = _masked(xp, a, where, initial)
+        if initial is not None and not size_of(a):
+            shape = np.max(np.zeros(a.shape), axis=axis, keepdims=keepdims, initial=0.0).shape
+            return xp.broadcast_to(_as_initial(xp, initial, a), shape)
+        reduce, pair = [getattr(xp, each) for each in (of_truth if name_of(a) == "bool" else of_numbers)]
+        if is_complex(a):
+            reduce, pair = functools.partial(complex_order.extreme, xp, largest=largest), functools.partial(ordered, xp)
+        result = reduce(a, axis=axis, keepdims=keepdims)
+        return result if initial is None else pair(result, _as_initial(xp, initial, result))
+
+    return composition(name, f"a{name}")(extremum)
 
 
-@composition("max", "amax")
-def max(
-    xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Array:
-    return _extremum(xp, "max", a, axis, keepdims, initial, where)
-
-
-@composition("min", "amin")
-def min(
-    xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Array:
-    return _extremum(xp, "min", a, axis, keepdims, initial, where)
+max, min = _extremum("max"), _extremum("min")
 
 
 @composition("ptp")
@@ -168,14 +140,16 @@ def ptp(xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: 
     return max(xp, a, axis, keepdims=keepdims) - min(xp, a, axis, keepdims=keepdims)
 
 
-@composition("all")
-def all(xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Array:
-    return xp.all(_masked(xp, truth(xp, a), where, True), axis=axis, keepdims=keepdims)
+def _test(name: str, neutral: bool) -> Callable[..., Array]:
+    def test(
+        xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+    ) -> Array:
+        return getattr(xp, name)(_masked(xp, truth(xp, a), where, neutral), axis=axis, keepdims=keepdims)
+
+    return composition(name)(test)
 
 
-@composition("any")
-def any(xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Array:
-    return xp.any(_masked(xp, truth(xp, a), where, False), axis=axis, keepdims=keepdims)
+all, any = _test("all", True), _test("any", False)
 
 
 @composition("count_nonzero")
@@ -183,61 +157,74 @@ def count_nonzero(xp: ModuleType, a: Array, axis: Axis = None, *, keepdims: bool
     return xp.sum(cast(xp, truth(xp, a), "int64"), axis=axis, keepdims=keepdims)
 
 
-def _place(xp: ModuleType, name: str, a: Array, axis: int | None, keepdims: bool) -> Array:
-    if not is_complex(a):
-        return getattr(xp, name)(cast(xp, a, "uint8") if name_of(a) == "bool" else a, axis=axis, keepdims=keepdims)
-    lines, shape = last(xp, a, axis)
-    result = complex_order.place(xp, lines, name == "argmax")
-    return xp.reshape(result, shape) if keepdims else result
+def _place(name: str) -> Callable[..., Array]:
+    def place(xp: ModuleType, a: Array, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+        if not is_complex(a):
+            return getattr(xp, name)(cast(xp, a, "uint8") if name_of(a) == "bool" else a, axis=axis, keepdims=keepdims)
+        lines, shape = last(xp, a, axis)
+        result = complex_order.place(xp, lines, name == "argmax")
+        return xp.reshape(result, shape) if keepdims else result
+
+    return composition(name)(place)
 
 
-@composition("argmax")
-def argmax(xp: ModuleType, a: Array, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
-    return _place(xp, "argmax", a, axis, keepdims)
-
-
-@composition("argmin")
-def argmin(xp: ModuleType, a: Array, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
-    return _place(xp, "argmin", a, axis, keepdims)
+argmax, argmin = _place("argmax"), _place("argmin")
 
 
 def along(xp: ModuleType, a: Array, axis: int | None) -> tuple[Array, int]:
     return (flat(xp, a), 0) if axis is None else (a, axis)
 
 
-@composition("cumsum")
-def cumsum(xp: ModuleType, a: Array, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
-    a, axis = along(xp, a if dtype is None else cast(xp, a, dtype), axis)
-    a = cast(xp, a, "int64") if name_of(a) == "bool" else a
-    scanned = xp.cumulative_sum(a, axis=axis)
-    return scanned if dtype is None else cast(xp, scanned, dtype)
+def _scan(name: str, first: int) -> Callable[..., Array]:
+    """cumsum or cumprod, and with an initial element the function of this name."""
+    standard = f"cumulative_{name}"
+
+    def scan(xp: ModuleType, a: Array, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+        a, axis = along(xp, _summand(xp, a, dtype), axis)
+        scanned = getattr(xp, standard)(a, axis=axis)
+        return scanned if dtype is None else cast(xp, scanned, dtype)
+
+    def with_initial(
+        xp: ModuleType, x: Array, /, *, axis: int | None = None, dtype: Any = None, out: Any = None,
+        include_initial: bool = False,
+    ) -> Array:  # fmt: skip
+        scanned = scan(xp, x, axis, dtype)
+        if not include_initial:
+            return scanned
+        head = xp.zeros_like(sliced(scanned, axis or 0, None, 1)) + first
+        return xp.concat([head, scanned], axis=axis or 0)
+
+    composition(standard)(with_initial)
+    return composition(f"cum{name}")(scan)
 
 
-@composition("cumprod")
-def cumprod(xp: ModuleType, a: Array, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
-    a, axis = along(xp, a if dtype is None else cast(xp, a, dtype), axis)
-    a = cast(xp, a, "int64") if name_of(a) == "bool" else a
-    scanned = xp.cumulative_prod(a, axis=axis)
-    return scanned if dtype is None else cast(xp, scanned, dtype)
+cumsum, cumprod = _scan("sum", 0), _scan("prod", 1)
+
+# Without NaN ----------------------------------------------------------------------------------------------------------
 
 
-def _with_initial(xp: ModuleType, scanned: Array, axis: int, first: int) -> Array:
-    axis = axis % len(scanned.shape)
-    head = xp.zeros_like(scanned[(slice(None),) * axis + (slice(1),)]) + first
-    return xp.concat([head, scanned], axis=axis)
+def _past_nan(name: str, neutral: float) -> None:
+    """The function that leaves NaN out: it counts as what changes nothing."""
+    function = COMPOSITIONS[name]
+
+    def call(xp: ModuleType, a: Array, *args: Any, **kwargs: Any) -> Array:
+        if is_exact(a):
+            return function(xp, a, *args, **kwargs)
+        missing = xp.isnan(a)
+        if name in ("mean", "var", "std"):
+            where, numbers = kwargs.pop("where", True), xp.logical_not(missing)
+            kwargs["where"] = numbers if where is True else numbers & array(xp, where, a)
+        result = function(xp, xp.where(missing, xp.full_like(a, neutral), a), *args, **kwargs)
+        if name not in ("max", "min"):
+            return result
+        kept = {key: value for key, value in kwargs.items() if key in ("axis", "keepdims")}
+        return xp.where(all(xp, missing, *args[:3], **kept), xp.full_like(result, math.nan), result)
+
+    composition(f"nan{name}")(call)
 
 
-@composition("cumulative_sum")
-def cumulative_sum(
-    xp: ModuleType, x: Array, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Array:
-    scanned = cumsum(xp, x, axis, dtype)
-    return _with_initial(xp, scanned, axis or 0, 0) if include_initial else scanned
-
-
-@composition("cumulative_prod")
-def cumulative_prod(
-    xp: ModuleType, x: Array, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Array:
-    scanned = cumprod(xp, x, axis, dtype)
-    return _with_initial(xp, scanned, axis or 0, 1) if include_initial else scanned
+for _name, _neutral in {
+    "sum": 0, "prod": 1, "cumsum": 0, "cumprod": 1, "mean": 0, "var": 0, "std": 0, "max": -math.inf, "min": math.inf,
+    "argmax": -math.inf, "argmin": math.inf,
+}.items():  # fmt: skip
+    _past_nan(_name, _neutral)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..names import by_columns
 from .composing import (
+    COMPOSITIONS,
     Array,
     array,
     broadcast,
@@ -55,55 +56,6 @@ def transpose(xp: ModuleType, a: Array, axes: Any = None) -> Array:
     return _reversed(xp, a) if axes is None else xp.permute_dims(a, normalized(tuple(axes), len(a.shape)))
 
 
-@composition("matrix_transpose", "linalg.matrix_transpose")
-def matrix_transpose(xp: ModuleType, x: Array, /) -> Array:
-    return xp.matrix_transpose(x)
-
-
-@composition("moveaxis")
-def moveaxis(xp: ModuleType, a: Array, source: Any, destination: Any) -> Array:
-    ndim = len(a.shape)
-    source, destination = normalized(source, ndim), normalized(destination, ndim)
-    order = [n for n in range(ndim) if n not in source]
-    for target, n in sorted(zip(destination, source)):
-        order.insert(target, n)
-    return xp.permute_dims(a, tuple(order))
-
-
-@composition("rollaxis")
-def rollaxis(xp: ModuleType, a: Array, axis: int, start: int = 0) -> Array:
-    ndim = len(a.shape)
-    axis = axis % ndim
-    start = start + ndim if start < 0 else start
-    start = start - 1 if axis < start else start
-    order = [n for n in range(ndim) if n != axis]
-    order.insert(start, axis)
-    return xp.permute_dims(a, tuple(order))
-
-
-@composition("swapaxes")
-def swapaxes(xp: ModuleType, a: Array, axis1: int, axis2: int) -> Array:
-    order = list(range(len(a.shape)))
-    order[axis1], order[axis2] = order[axis2], order[axis1]
-    return xp.permute_dims(a, tuple(order))
-
-
-@composition("expand_dims")
-def expand_dims(xp: ModuleType, a: Array, axis: Any) -> Array:
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    new = normalized(tuple(axes), len(a.shape) + len(axes))
-    old = iter(a.shape)
-    return xp.reshape(a, tuple([1 if n in new else next(old) for n in range(len(a.shape) + len(new))]))
-
-
-@composition("squeeze")
-def squeeze(xp: ModuleType, a: Array, axis: Any = None) -> Array:
-    axes = [n for n, length in enumerate(a.shape) if length == 1] if axis is None else normalized(axis, len(a.shape))
-    if any(a.shape[n] != 1 for n in axes):
-        raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
-    return xp.reshape(a, tuple([length for n, length in enumerate(a.shape) if n not in axes]))
-
-
 def _at_least(rank: int) -> Callable[..., Any]:
     def at_least(xp: ModuleType, *arys: Any) -> Any:
         result = tuple([with_rank(xp, array(xp, x), rank) for x in arys])
@@ -113,37 +65,7 @@ def _at_least(rank: int) -> Callable[..., Any]:
 
 
 def with_rank(xp: ModuleType, x: Array, rank: int) -> Array:
-    shape = tuple(x.shape)
-    if len(shape) >= rank:
-        return x
-    if rank == 3:
-        shape = {0: (1, 1, 1), 1: (1, *shape, 1), 2: (*shape, 1)}[len(shape)]
-    else:
-        shape = (1,) * (rank - len(shape)) + shape
-    return xp.reshape(x, shape)
-
-
-for _rank in (1, 2, 3):
-    composition(f"atleast_{_rank}d")(_at_least(_rank))
-
-
-@composition("broadcast_to")
-def broadcast_to(xp: ModuleType, array: Array, shape: Any, subok: bool = False) -> Array:
-    return xp.broadcast_to(array, lengths(shape))
-
-
-@composition("broadcast_arrays")
-def broadcast_arrays(xp: ModuleType, *args: Any, subok: bool = False) -> Any:
-    return tuple(broadcast(xp, *[array(xp, x) for x in args]))
-
-
-@composition("flip")
-def flip(xp: ModuleType, m: Array, axis: Any = None) -> Array:
-    return xp.flip(m, axis=normalized(axis, len(m.shape)))
-
-
-composition("fliplr")(lambda xp, m: flip(xp, m, 1))
-composition("flipud")(lambda xp, m: flip(xp, m, 0))
+    return x if len(x.shape) >= rank else xp.reshape(x, getattr(np, f"atleast_{rank}d")(np.empty(x.shape)).shape)
 
 
 @composition("roll")
@@ -161,21 +83,12 @@ def _plain(counted: Any) -> Any:
     return [_plain(part) for part in counted] if many else operator.index(counted)
 
 
-@composition("tile")
-def tile(xp: ModuleType, A: Any, reps: Any) -> Array:
-    return xp.tile(array(xp, A), lengths(reps))
-
-
 def _triangle(name: str) -> Callable[..., Array]:
     def triangle(xp: ModuleType, m: Array, k: int = 0) -> Array:
         square = m if len(m.shape) > 1 else xp.broadcast_to(m, (m.shape[0],) * 2)
         return getattr(xp, name)(square, k=k)
 
     return triangle
-
-
-composition("tril")(_triangle("tril"))
-composition("triu")(_triangle("triu"))
 
 
 def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -188,36 +101,23 @@ def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
     return moving
 
 
-for _name in ("repeat", "rot90", "resize", "delete", "diagflat"):
-    composition(_name)(_moving(getattr(np, _name)))
+def _permuting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that permutes axes: NumPy's permutes the lengths of an array whose axis n has length n."""
+    return lambda xp, a, *args, **kwargs: xp.permute_dims(
+        a, function(np.empty(tuple(range(len(a.shape)))), *args, **kwargs).shape
+    )
+
+
+def _reshaping(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that adds axes of length one, or removes them."""
+    return lambda xp, a, *args, **kwargs: xp.reshape(a, function(np.empty(a.shape), *args, **kwargs).shape)
+
+
+def _of_its_shape(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda xp, arr, *args, **kwargs: function(np.empty(arr.shape), *args, **kwargs)
 
 
 # What NumPy tells about an array -------------------------------------------------------------------------------------
-
-
-@composition("shape")
-def shape(xp: ModuleType, a: Any) -> tuple[int, ...]:
-    return tuple(array(xp, a).shape)
-
-
-@composition("ndim")
-def ndim(xp: ModuleType, a: Any) -> int:
-    return len(array(xp, a).shape)
-
-
-@composition("size")
-def size(xp: ModuleType, a: Array, axis: Any = None) -> int:
-    return math.prod([a.shape[n] for n in normalized(axis, len(a.shape))])
-
-
-@composition("iscomplexobj")
-def iscomplexobj(xp: ModuleType, x: Array) -> bool:
-    return is_complex(x)
-
-
-@composition("isrealobj")
-def isrealobj(xp: ModuleType, x: Array) -> bool:
-    return not is_complex(x)
 
 
 @composition("result_type")
@@ -230,14 +130,28 @@ def result_type(xp: ModuleType, *arrays_and_dtypes: Any) -> np.dtype[Any]:
     )
 
 
-@composition("common_type")
-def common_type(xp: ModuleType, *arrays: Array) -> type:
-    return np.common_type(*[np.empty(0, numpy_dtype(x)) for x in arrays])
-
-
-def _indices_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda xp, arr, *args, **kwargs: function(np.empty(arr.shape), *args, **kwargs)
-
-
-for _name in ("diag_indices_from", "tril_indices_from", "triu_indices_from"):
-    composition(_name)(_indices_of(getattr(np, _name)))
+COMPOSITIONS |= {
+    "matrix_transpose": lambda xp, x: xp.matrix_transpose(x),
+    "linalg.matrix_transpose": lambda xp, x: xp.matrix_transpose(x),
+    **{name: _permuting(getattr(np, name)) for name in ("moveaxis", "rollaxis", "swapaxes")},
+    **{name: _reshaping(getattr(np, name)) for name in ("expand_dims", "squeeze")},
+    "atleast_1d": _at_least(1),
+    "atleast_2d": _at_least(2),
+    "atleast_3d": _at_least(3),
+    "broadcast_to": lambda xp, array, shape, subok=False: xp.broadcast_to(array, lengths(shape)),
+    "broadcast_arrays": lambda xp, *args, subok=False: tuple(broadcast(xp, *[array(xp, x) for x in args])),
+    "flip": lambda xp, m, axis=None: xp.flip(m, axis=normalized(axis, len(m.shape))),
+    "fliplr": lambda xp, m: xp.flip(m, axis=1),
+    "flipud": lambda xp, m: xp.flip(m, axis=0),
+    "tile": lambda xp, A, reps: xp.tile(array(xp, A), lengths(reps)),
+    "tril": _triangle("tril"),
+    "triu": _triangle("triu"),
+    **{name: _moving(getattr(np, name)) for name in ("repeat", "rot90", "resize", "delete", "diagflat")},
+    "shape": lambda xp, a: tuple(array(xp, a).shape),
+    "ndim": lambda xp, a: len(array(xp, a).shape),
+    "size": lambda xp, a, axis=None: math.prod([a.shape[n] for n in normalized(axis, len(a.shape))]),
+    "iscomplexobj": lambda xp, x: is_complex(x),
+    "isrealobj": lambda xp, x: not is_complex(x),
+    "common_type": lambda xp, *arrays: np.common_type(*[np.empty(0, numpy_dtype(x)) for x in arrays]),
+    **{name: _of_its_shape(getattr(np, name)) for name in ("diag_indices_from", "tril_indices_from", "triu_indices_from")},
+}

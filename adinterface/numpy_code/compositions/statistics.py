@@ -14,6 +14,7 @@ from .composing import (
     broadcast,
     cast,
     composition,
+    conj,
     gathered,
     inexact,
     is_complex,
@@ -47,17 +48,9 @@ def average(
 
 @composition("cov")
 def cov(
-    xp: ModuleType,
-    m: Any,
-    y: Any = None,
-    rowvar: bool = True,
-    bias: bool = False,
-    ddof: Any = None,
-    fweights: Any = None,
-    aweights: Any = None,
-    *,
-    dtype: Any = None,
-) -> Array:
+    xp: ModuleType, m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
+    aweights: Any = None, *, dtype: Any = None,
+) -> Array:  # fmt: skip
     m = _observations(xp, m, rowvar)
     if y is not None:
         m, y = promoted(xp, m, _observations(xp, y, rowvar))
@@ -78,7 +71,7 @@ def cov(
         factor = total - ddof * xp.sum(weights * aweights) / total
     centred = m - mean
     other = centred if weights is None else centred * weights
-    result = xp.matmul(centred, xp.matrix_transpose(xp.conj(other) if is_complex(other) else other)) / factor
+    result = xp.matmul(centred, xp.matrix_transpose(conj(xp, other))) / factor
     return xp.reshape(result, tuple([length for length in result.shape if length != 1]))
 
 

@@ -43,16 +43,13 @@ for _name in ("fft", "ifft", "rfft", "irfft"):
     composition(f"fft.{_name}2")(_several_axes(f"{_name}n", (-2, -1)))
 
 
-def _rolled(xp: ModuleType, x: Array, axes: Any, sign: int) -> Array:
-    axes = normalized(axes, len(x.shape))
-    return xp.roll(x, tuple([sign * (x.shape[n] // 2) for n in axes]), axis=axes)
+def _rolling(sign: int) -> Callable[..., Array]:
+    def rolled(xp: ModuleType, x: Array, axes: Any = None) -> Array:
+        axes = normalized(axes, len(x.shape))
+        return xp.roll(x, tuple([sign * (x.shape[n] // 2) for n in axes]), axis=axes)
+
+    return rolled
 
 
-@composition("fft.fftshift")
-def fftshift(xp: ModuleType, x: Array, axes: Any = None) -> Array:
-    return _rolled(xp, x, axes, 1)
-
-
-@composition("fft.ifftshift")
-def ifftshift(xp: ModuleType, x: Array, axes: Any = None) -> Array:
-    return _rolled(xp, x, axes, -1)
+composition("fft.fftshift")(_rolling(1))
+composition("fft.ifftshift")(_rolling(-1))

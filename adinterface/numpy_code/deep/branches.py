@@ -87,17 +87,9 @@ def _warns(block: list[dis.Instruction], rest: list[dis.Instruction]) -> bool:
     if texts & {instruction.argval for instruction in rest if instruction.opname.startswith("LOAD_FAST")}:
         return False
     lasting = (
-        "STORE_DEREF",
-        "STORE_GLOBAL",
-        "STORE_ATTR",
-        "STORE_SUBSCR",
-        "RETURN",
-        "YIELD",
-        "RAISE",
-        "POP_JUMP",
-        "FOR_ITER",
+        "STORE_DEREF", "STORE_GLOBAL", "STORE_ATTR", "STORE_SUBSCR", "RETURN", "YIELD", "RAISE", "POP_JUMP", "FOR_ITER",
         "DELETE",
-    )
+    )  # fmt: skip
     return bool(names & {"warn", "warnings"}) and not any(instruction.opname.startswith(lasting) for instruction in block)
 
 

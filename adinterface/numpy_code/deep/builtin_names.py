@@ -13,10 +13,9 @@ import numpy as np
 from ..array import NumpyArray, pretended
 from ..array_like import array_of
 from ..python_numbers import is_python_number, python_number
-from .classes import real_of as real_class
 from .globals import Globals, Of
 from .plain import unknown
-from .standing import is_instance, is_subclass, standing
+from .standing import is_instance, is_subclass, real_of, standing
 
 
 def _number(real: type, dtype: type) -> Callable[..., Any]:
@@ -108,13 +107,14 @@ def builtin_names(of: Of) -> dict[str, Any]:
 
 def super_(*args: Any) -> Any:
     """super() from a replaced class continues with the original's bases; of a subclass of ndarray, with their replacements."""
-    if args:
-        return super(real_class(args[0]), *args[1:])
-    frame = sys._getframe(1)
-    names = frame.f_locals
-    cls, first = names["__class__"], names[frame.f_code.co_varnames[0]]
-    order = (first if isinstance(first, type) else type(first)).__mro__
-    return super(next((base for base in order if vars(base).get("_real") is cls), cls), first)
+    if not args:
+        frame = sys._getframe(1)
+        args = frame.f_locals["__class__"], frame.f_locals[frame.f_code.co_varnames[0]]
+    cls = real_of(args[0])
+    order = (args[-1] if isinstance(args[-1], type) else type(args[-1])).__mro__
+    if all(base is not cls for base in order):
+        cls = next((base for base in order if vars(base).get("_real") is cls), cls)
+    return super(cls, *args[1:])
 
 
 class _Body(dict[str, Any]):

@@ -17,6 +17,7 @@ from ..array_like import protocols
 from ..refusals import here
 from .kept import MADE_BY_A_STATEMENT, note, slots_of
 from .reach import reached
+from .standing import Standing, real_of
 
 Copy = Callable[[types.FunctionType], Any]
 
@@ -34,7 +35,7 @@ _CONTAINERS = (dict, list)
 _CODE = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property, functools.partialmethod)
 
 
-class Reached(type):
+class Reached(Standing):
     """The metaclass of replaced classes: subclasses of the user's, equal to them, and unknown to their registries.
 
     Writes to such a class go to the user's. In the order of its bases each class directly follows its replacement, so that
@@ -46,7 +47,7 @@ class Reached(type):
         if "_standing" not in body:
             return super().mro()
         order: list[type] = [cls, _Quiet]
-        for base in body["_reached"].__mro__:
+        for base in body["_real"].__mro__:
             standing = body["_standing"].get(base)
             order += [base] if standing is None else [standing, base]
         return order
@@ -67,21 +68,15 @@ class Reached(type):
     # all subclasses, and would be checked in turn.
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return vars(cls).get("_reached", cls) in type(instance).__mro__
+        return vars(cls).get("_real", cls) in type(instance).__mro__
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return vars(cls).get("_reached", cls) in getattr(subclass, "__mro__", ())
-
-    def __eq__(cls, other: object) -> bool:
-        return True if cls is other or vars(cls).get("_reached", cls) is other else NotImplemented
-
-    def __hash__(cls) -> int:
-        return hash(vars(cls)["_reached"]) if "_reached" in vars(cls) else type.__hash__(cls)
+        return vars(cls).get("_real", cls) in getattr(subclass, "__mro__", ())
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        if "_reached" in vars(cls) and not name.startswith("_abc_") and name != "__abstractmethods__":
-            note(vars(cls)["_reached"])
-            setattr(vars(cls)["_reached"], name, value)
+        if "_real" in vars(cls) and not name.startswith("_abc_") and name != "__abstractmethods__":
+            note(vars(cls)["_real"])
+            setattr(vars(cls)["_real"], name, value)
             vars(cls)["_renew"]()
         else:
             super().__setattr__(name, value)
@@ -100,11 +95,6 @@ class _Quiet:
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         pass
-
-
-def real_of(value: Any) -> Any:
-    """The user's class for a replaced one; anything else unchanged."""
-    return vars(value).get("_reached", value) if isinstance(value, Reached) else value
 
 
 def can_stand_for(cls: type) -> bool:
@@ -134,7 +124,7 @@ def class_for(cls: type, of: Callable[[Any], Any], renew: Callable[[], None]) ->
     subclass.
     """
     body: dict[str, Any] = {
-        "_reached": cls,
+        "_real": cls,
         "_replacement": of,
         "_renew": renew,
         "_standing": {base: standing for base in cls.__mro__[1:] if isinstance(standing := of(base), Reached)},
@@ -181,7 +171,7 @@ def fill(made: Any, members: Mapping[str, Any], copy: Copy) -> None:
     def again(function: Any) -> Any:
         return copy(function) if type(function) is types.FunctionType else function
 
-    cls = vars(made).get("_reached", object)
+    cls = vars(made).get("_real", object)
     for base in inspect.getmro(type(cls))[-3::-1]:  # of the metaclass
         for name, member in vars(base).items():
             if type(member) is types.FunctionType and name not in _LEFT | vars(Reached).keys():
@@ -192,15 +182,8 @@ def fill(made: Any, members: Mapping[str, Any], copy: Copy) -> None:
         kind = type(member)
         if kind is types.FunctionType:
             standing: Any = again(member)
-        elif kind is staticmethod or kind is classmethod:
-            standing = kind(again(member.__func__))
         elif kind is property:
             standing = property(again(member.fget), again(member.fset), again(member.fdel), member.__doc__)
-        elif kind is functools.cached_property:
-            standing = functools.cached_property(again(member.func))
-            standing.__set_name__(made, name)
-        elif kind is functools.partialmethod:
-            standing = functools.partialmethod(again(member.func), *member.args, **member.keywords)
         elif (standing := _descriptor(member, again)) is None:
             if _is_code(vars(made).get(name)):  # of a method that there was
                 type.__delattr__(made, name)
@@ -212,8 +195,8 @@ def fill(made: Any, members: Mapping[str, Any], copy: Copy) -> None:
         type.__setattr__(made, "__abstractmethods__", frozenset(abstract))
 
 
-#: Where properties of other packages keep their function: those of pandas and others that cache results.
-_FUNCTIONS = ("func", "fget", "function", "fn")
+#: Where methods and properties keep their function, also those of pandas and others that cache results.
+_FUNCTIONS = ("func", "__func__", "fget", "function", "fn")
 
 
 def _is_code(member: Any) -> bool:

@@ -13,9 +13,8 @@ import numpy as np
 from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, known_numbers
 from ..array_like import with_each
-from ..made_array import lent, made, plain
+from ..made_array import array_of_engine, lent, made, plain
 from ..refusals import note_unknown
-from .plain import first_wrapped
 
 
 class _Around:
@@ -41,7 +40,7 @@ class Compiled(_Around):
     """
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if first_wrapped((args, keywords)) is None:
+        if array_of_engine((args, keywords)) is None:
             return self._calling_back(args, keywords)
         lent_out: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
         try:
@@ -68,7 +67,7 @@ class Compiled(_Around):
             def call(*args: Any, **keywords: Any) -> Any:
                 nonlocal refused
                 result = value(*args, **keywords)
-                refused = refused or first_wrapped((result,)) is not None
+                refused = refused or array_of_engine((result,)) is not None
                 return plain(result) if not refused else with_each(_any_numbers, (result,))[0]
 
             return call
@@ -89,7 +88,7 @@ class Compiled(_Around):
 
 
 class Offered(_Around):
-    """A function for which an extension has a form that takes an engine's arrays, too."""
+    """A function with a form that takes an engine's arrays, too: an extension's, or itself if it is not copied."""
 
     def __init__(self, real: Callable[..., Any], ours: Callable[..., Any]):
         super().__init__(real)
@@ -98,18 +97,9 @@ class Offered(_Around):
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         # What it makes an object of, or calls, may come to an engine's array later.
         later = getattr(self._ours, "makes_objects", False) or any(map(callable, (*args, *keywords.values())))
-        if not later and first_wrapped((args, keywords)) is None:
+        if not later and array_of_engine((args, keywords)) is None:
             return self._plainly(args, keywords)
         return made(self._ours(*lent(args), **lent(keywords)))
-
-
-class Left(_Around):
-    """A Python function that is not copied: it gets plain NumPy arrays in place of those that copied code has made."""
-
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if first_wrapped((args, keywords)) is None:
-            return self._plainly(args, keywords)
-        return self.__wrapped__(*args, **keywords)
 
 
 class _Unknown(Exception):

@@ -17,17 +17,16 @@ from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, as_plain, known_numbers
 from ..array_like import Carrier, with_each
 from ..engine import OFFERS
-from ..made_array import captured, plain
+from ..made_array import array_of_engine, captured, plain
 from . import builtin_names, classes, digests, math_names, numpy_names, scipy_names, subclasses
 from .bytecode import assigns_to_globals
-from .compiled import Compiled, Left, Offered, settled
+from .compiled import Compiled, Offered, settled
 from .copier import FunctionCopy, copied
 from .globals import Globals, ModuleView
 from .kept import LONGEST, note, of_subclass
-from .plain import PLAIN, first_wrapped
+from .plain import PLAIN
 from .reach import reached, top_of
-from .standing import Standing
-from .standing import real_of as real_class
+from .standing import Standing, real_of
 
 
 class Copies:
@@ -93,7 +92,7 @@ class Copies:
         if (offered := self._offered(value)) is not None:
             return offered
         if not self._is_reached(value):
-            return self._keep(value, Left(value)) if str(value.__module__).startswith("scipy.sparse") else value
+            return self._keep(value, Offered(value, value)) if str(value.__module__).startswith("scipy.sparse") else value
         if not self._can_assign(value):
             return value
         with self._lock:
@@ -101,8 +100,8 @@ class Copies:
             if dispatched:
                 return self._dispatching(value)
             copy = copied(value, self)
-            choose = scipy_names.choosing(value)
-            return copy if choose is None else self._keep(value, choose(copy))
+            ours = scipy_names.chosen(value, copy)
+            return copy if ours is copy else self._keep(value, ours)
 
     def announce(self, original: types.FunctionType, copy: FunctionCopy) -> None:
         note(original)
@@ -152,7 +151,7 @@ class Copies:
         @functools.wraps(value)
         def call(*args: Any, **keywords: Any) -> Any:
             cls = type_of(args[0])
-            return self.of(value.dispatch(classes.real_of(real_class(cls))))(*args, **keywords)
+            return self.of(value.dispatch(real_of(cls)))(*args, **keywords)
 
         call.dispatch, call.registry, call.register = value.dispatch, value.registry, value.register  # type: ignore[attr-defined]
         return call
@@ -174,7 +173,7 @@ class Copies:
         @functools.wraps(value)
         def call(*args: Any, **keywords: Any) -> Any:
             args, keywords = tuple(map(settled, args)), {name: settled(keyword) for name, keyword in keywords.items()}
-            if first_wrapped((args, keywords)) is not None:
+            if array_of_engine((args, keywords)) is not None:
                 return self.of(value.__wrapped__)(*args, **keywords)
             return self.of(value(*args, **keywords))
 
@@ -253,7 +252,7 @@ class Copies:
             return function
         if (not self._is_reached(function) and not function.__closure__) or not self._can_assign(function):
             return function
-        return scipy_names.method_for(function, copied(function, self))
+        return scipy_names.chosen(function, copied(function, self))
 
     def _object(self, value: Any, cls: type) -> Any:
         note(value)
@@ -363,18 +362,8 @@ def _writing_both(cls: type, name: str) -> Callable[..., Any]:
 
 
 for _name in (
-    "__delitem__",
-    "__iadd__",
-    "__setitem__",
-    "append",
-    "clear",
-    "extend",
-    "insert",
-    "pop",
-    "remove",
-    "reverse",
-    "sort",
-):
+    "__delitem__", "__iadd__", "__setitem__", "append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort",
+):  # fmt: skip
     setattr(ListView, _name, _writing_both(list, _name))
 for _name in ("__delitem__", "__ior__", "__setitem__", "clear", "pop", "popitem", "setdefault", "update"):
     setattr(DictView, _name, _writing_both(dict, _name))

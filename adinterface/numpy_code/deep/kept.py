@@ -197,4 +197,4 @@ _OURS = __package__.partition(".")[0] + ".scipy."
 
 def _may_hold(cls: type) -> bool:
     """Whether it is an array, or may hold one, as an object that copied code has made."""
-    return issubclass(cls, (NumpyArray, Carrier, *_CONTAINERS)) or hasattr(cls, "_reached") or cls.__module__.startswith(_OURS)
+    return issubclass(cls, (NumpyArray, Carrier, *_CONTAINERS)) or hasattr(cls, "_real") or cls.__module__.startswith(_OURS)

@@ -14,10 +14,10 @@ import numpy as np
 from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, in_text, noted_text
 from ..array_like import arrays_in, with_each
-from ..made_array import plain
+from ..made_array import array_of_engine, plain
 from ..python_numbers import checked, not_finite, python_number
 from ..refusals import expression
-from .plain import first_wrapped, is_followed
+from .scipy_names import special
 
 
 def _log(x: Any, *base: Any) -> Any:
@@ -38,15 +38,6 @@ def _prod(iterable: Any, *, start: Any = 1) -> Any:
 
 def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bool:
     return bool(abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol))
-
-
-def _special(name: str) -> Callable[..., Any]:
-    def call(x: Any) -> Any:
-        import scipy.special
-
-        return getattr(scipy.special, name)(x)
-
-    return call
 
 
 def _modf(x: Any) -> Any:
@@ -87,14 +78,14 @@ _NUMPY = {
 _OURS: dict[str, Callable[..., Any]] = {
     "ceil": lambda x: int(np.ceil(x)),
     "dist": _dist,
-    "erf": _special("erf"),
-    "erfc": _special("erfc"),
+    "erf": lambda x: special("erf", x),
+    "erfc": lambda x: special("erfc", x),
     "floor": lambda x: int(np.floor(x)),
     "fsum": lambda values: sum(values),
-    "gamma": _special("gamma"),
+    "gamma": lambda x: special("gamma", x),
     "hypot": _hypot,
     "isclose": _isclose,
-    "lgamma": _special("gammaln"),
+    "lgamma": lambda x: special("gammaln", x),
     "ldexp": lambda x, i: x * 2.0**i,
     "log": _log,
     "modf": _modf,
@@ -123,7 +114,7 @@ def _following(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
         if args and not isinstance(args[0], (NumpyArray, list, tuple, float, int)):
             args = (list(args[0]) if hasattr(args[0], "__next__") else args[0], *args[1:])  # a generator is looked at once
         args = arrays_in(args)
-        if first_wrapped(args) is None:
+        if array_of_engine(args) is None:
             return real(*plain(args), **keywords)
         args = tuple(map(_double, args))
         known = None
@@ -142,7 +133,7 @@ _SINGLE = tuple(map(np.dtype, ("float16", "float32", "complex64")))
 
 def _double(x: Any) -> Any:
     """A 0-d floating array in double precision, in which `math` computes; JAX has none in a single-precision call."""
-    if not (is_followed(x) and not x.shape and x.dtype in _SINGLE):
+    if not (type(x) is NumpyArray and not x.shape and x.dtype in _SINGLE):
         return x
     dtype, library = np.result_type(x.dtype, np.float64), x._engine.library
     return x.astype(dtype) if library.dtype(library.asarray(np.zeros((), dtype))) == dtype.name else x
@@ -150,7 +141,7 @@ def _double(x: Any) -> Any:
 
 def _check_range(real: Callable[..., Any], known: Any, result: Any) -> None:
     """Raise NumpyCodeError if a result is finite in double precision alone."""
-    if is_followed(result) and result.dtype.itemsize < 8 and cmath.isfinite(known) and not np.isfinite(result):
+    if type(result) is NumpyArray and result.dtype.itemsize < 8 and cmath.isfinite(known) and not np.isfinite(result):
         raise NumpyCodeError(
             f"numpy_function: {expression() or real.__name__} is {known:.6g}, which {result.dtype} cannot hold, and the engine "
             f"has no double precision in this call. Pass float64 arrays."

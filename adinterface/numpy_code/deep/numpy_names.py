@@ -13,10 +13,12 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from ...core.contract.errors import NumpyCodeError
 from .. import array_makers
-from ..array import NumpyArray, decided, known_numbers, of_no_axes, pretended, settled_number
-from ..array_like import Carrier, carrier_among
+from ..array import NumpyArray, decided, known_numbers, pretended, settled_number
+from ..array_like import carrier_among
+from ..array_makers import asarray
 from ..decisions import active
-from ..made_array import made, plain
+from ..made_array import array_of_engine, made, plain
+from ..names import SEVERAL
 from ..refusals import note_unknown
 from ..storage import source_of
 from ..writers import WRITERS
@@ -24,35 +26,8 @@ from ..writes import holds_storage, stacked
 from . import branches, closed_forms
 from .globals import Of
 from .math_names import inverse_of_real
-from .plain import assembled, first_wrapped, is_followed, unknown
+from .plain import assembled, unknown
 from .standing import real_of, standing
-
-
-def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None) -> Any:
-    """np.asarray, for which an engine's array is one."""
-    if type(a) is NumpyArray and dtype is None and not copies(copy):
-        return of_no_axes(a)
-    return array_makers.asarray(assembled(a), real_of(dtype), order, **({"copy": True} if copies(copy) else {}))
-
-
-def asanyarray(a: Any, *args: Any, **keywords: Any) -> Any:
-    return a if isinstance(a, Carrier) and not args and not keywords else asarray(a, *args, **keywords)
-
-
-def copies(copy: Any) -> bool:
-    """Whether copy= always requires a copy: True, 1, or the member of NumPy's enumeration."""
-    value = getattr(copy, "value", copy)
-    return value is not None and value == 1
-
-
-def array(
-    object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0, like: Any = None
-) -> Any:
-    return array_makers.array(assembled(object), real_of(dtype), copy=copies(copy), order=order, ndmin=ndmin)
-
-
-def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    return array_makers.ascontiguousarray(assembled(a), real_of(dtype))
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
@@ -66,29 +41,21 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     return asarray(a, dtype)
 
 
-def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
-    return array(a, order=order)
-
-
 def isscalar(element: Any) -> bool:
     return pretended(element) is not np.ndarray if isinstance(element, NumpyArray) else np.isscalar(element)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **keywords: Any) -> Any:
-    return array_makers.full(shape, assembled(fill_value), real_of(dtype))
-
-
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None) -> Any:
-    a, fill_value = assembled(a), assembled(fill_value)
-    dtype = real_of(dtype) if dtype is not None else a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype
-    return full(np.shape(a) if shape is None else shape, fill_value, dtype)
+    a = assembled(a)
+    dtype = dtype if dtype is not None else a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype
+    return array_makers.full(np.shape(a) if shape is None else shape, fill_value, dtype)
 
 
 def arange(*args: Any, **keywords: Any) -> Any:
     """How many there are is known when f is traced, or nowhere."""
-    followed = first_wrapped((*args, *keywords.values()))
+    followed = array_of_engine((*args, *keywords.values()))
     if followed is None or "step" in keywords or "start" in keywords:
-        return array_makers.MAKERS[np.arange](*args, **{name: real_of(value) for name, value in keywords.items()})
+        return array_makers.MAKERS[np.arange](*args, **keywords)
     first, *others = args
     start, stop, step = (0, first, 1) if not others else (first, others[0], others[1] if len(others) > 1 else 1)
     numbers: Any = [settled_number(x) for x in (start, stop, step)]
@@ -105,7 +72,7 @@ class Ranges:
 
     def __getitem__(self, items: Any) -> Any:
         items = [assembled(item) for item in (items if type(items) is tuple else (items,))]
-        if first_wrapped(items) is None:
+        if array_of_engine(items) is None:
             return made(self._real[tuple(plain(items))])
         if isinstance(items[0], str):
             raise TypeError(f"numpy_function: np.{self._join.__name__} for np.r_[{items[0]!r}, ...] of what is differentiated.")
@@ -127,7 +94,7 @@ class Broadcast:
 
 
 def broadcast(*arrays: Any) -> Any:
-    return np.broadcast(*arrays) if first_wrapped(arrays) is None else Broadcast(*arrays)
+    return np.broadcast(*arrays) if array_of_engine(arrays) is None else Broadcast(*arrays)
 
 
 def ndenumerate(a: Any) -> Any:
@@ -137,51 +104,29 @@ def ndenumerate(a: Any) -> Any:
     return ((place, a[place]) for place in np.ndindex(*a.shape))
 
 
-class Nditer:
-    """np.nditer of differentiated arrays: the elements of one array, or those of several together, in C order.
+class Elements(Broadcast):
+    """np.nditer: the elements of an array, or those of several together, in C order."""
 
-    None among them is a new array, of which the loop gets a 0-d view to write to.
-    """
-
-    def __init__(self, op: Any, op_dtypes: Any = None):
+    def __init__(self, op: Any):
         self._alone = not isinstance(op, (list, tuple))
-        given = [op] if self._alone else list(op)
-        self.shape: tuple[int, ...] = np.broadcast_shapes(*[np.shape(x) for x in given if x is not None])
-        dtypes = [real_of(dtype) for dtype in op_dtypes or [None] * len(given)]
-        zeros = array_makers.MAKERS[np.zeros]
-        self.operands: tuple[Any, ...] = tuple(
-            [zeros(self.shape, dtype or np.float64) if x is None else asarray(x) for x, dtype in zip(given, dtypes)]
-        )
-        self._written = [x is None for x in given]
+        super().__init__(*([op] if self._alone else op))
 
     def __iter__(self) -> Any:
-        arrays = [x if made else np.broadcast_to(x, self.shape) for x, made in zip(self.operands, self._written)]
-        for place in np.ndindex(*self.shape):
-            parts = tuple([x[(*place, ...)] if made else x[place] for x, made in zip(arrays, self._written)])
-            yield parts[0] if self._alone else parts
+        return (parts[0] if self._alone else parts for parts in super().__iter__())
 
-    def __enter__(self) -> Nditer:
+    def __enter__(self) -> Elements:
         return self
 
     def __exit__(self, *raised: object) -> None:
         pass
 
 
-#: Flags of np.nditer that change nothing here.
-_NDITER_FLAGS = frozenset({"refs_ok", "reduce_ok", "zerosize_ok", "copy_if_overlap"})
-
-
-def nditer(op: Any, flags: Any = None, op_flags: Any = None, op_dtypes: Any = None, *args: Any, **keywords: Any) -> Any:
-    """np.nditer, without its buffers."""
-    if first_wrapped((op, args, keywords)) is None:
-        return np.nditer(plain(op), flags, op_flags, op_dtypes, *plain(args), **plain(keywords))
-    modes = {word for words in op_flags or () for word in ([words] if isinstance(words, str) else words)}
-    if args or keywords or set(flags or ()) - _NDITER_FLAGS or modes & {"readwrite", "updateifcopy"}:
-        raise NumpyCodeError(
-            "numpy_function: np.nditer of what is differentiated takes arrays, and None for one that it makes, and no options "
-            "that change the loop. Write a loop."
-        )
-    return Nditer(op, op_dtypes)
+def nditer(op: Any, *options: Any, **keywords: Any) -> Any:
+    if array_of_engine((op, options, keywords)) is None:
+        return np.nditer(plain(op), *plain(options), **plain(keywords))
+    if options or keywords or (isinstance(op, (list, tuple)) and any(x is None for x in op)):
+        raise NumpyCodeError("numpy_function: np.nditer of what is differentiated takes arrays, no options. Write a loop.")
+    return Elements(op)
 
 
 def partition(a: Any, kth: Any, axis: Any = -1, *args: Any, **keywords: Any) -> Any:
@@ -210,7 +155,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: A
 
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether two arrays are views of one."""
-    if first_wrapped((a, b)) is None:  # plain arrays, several of which may share memory
+    if array_of_engine((a, b)) is None:  # plain arrays, several of which may share memory
         return bool(np.may_share_memory(plain(a), plain(b)))
     return isinstance(a, NumpyArray) and isinstance(b, NumpyArray) and _root(a) is _root(b)
 
@@ -233,7 +178,7 @@ def _moving(real: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(real)
     def call(x: Any, *args: Any, **keywords: Any) -> Any:
         x = asarray(x)
-        if not is_followed(x) or x.itemsize not in (4, 8):
+        if type(x) is not NumpyArray or x.itemsize not in (4, 8):
             return made(real(plain(x), *args, **keywords))
         places = np.arange(x.size, dtype=f"i{x.itemsize}").reshape(x.shape)
         return np.ravel(x)[real(places, *args, **keywords)]
@@ -243,7 +188,7 @@ def _moving(real: Callable[..., Any]) -> Callable[..., Any]:
 
 def fromiter(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
     items = [item for n, item in enumerate(iterable) if count < 0 or n < count]
-    return array(items, dtype)
+    return array_makers.array(items, dtype)
 
 
 def concrete_dtype(*args: Any) -> np.dtype[Any]:
@@ -273,7 +218,7 @@ class Vectorized:
         args = tuple(map(assembled, args))
         real, function = self._real, self._of(self._real.pyfunc)
         signature, excluded = getattr(real, "signature", None), getattr(real, "excluded", None)
-        if signature is not None or keywords or excluded or first_wrapped(args) is None:
+        if signature is not None or keywords or excluded or array_of_engine(args) is None:
             again = np.vectorize(function, otypes=real.otypes, excluded=excluded, signature=signature)
             return made(again(*plain(args), **plain(keywords)))
         arrays = np.broadcast_arrays(*map(asarray, args))
@@ -292,20 +237,11 @@ def number_class(real: type[np.generic]) -> Callable[..., Any]:
 
     def make(x: Any = 0, *args: Any) -> Any:
         x = assembled(x)
-        return x.astype(real) if is_followed(x) else real(plain(x), *args)
+        return x.astype(real) if type(x) is NumpyArray else real(plain(x), *args)
 
     return make
 
 
-#: Of these an argument is a sequence of arrays, each of which may be a list.
-_OF_SEQUENCES = frozenset(
-    getattr(np, name)
-    for name in (
-        "choose", "column_stack", "concat", "concatenate", "dstack", "hstack", "ix_", "lexsort", "meshgrid", "piecewise",
-        "row_stack", "select", "stack", "vstack", "broadcast_arrays",
-    )
-    if hasattr(np, name)
-) | {np.linalg.multi_dot}  # fmt: skip
 #: Keywords that do not apply to an engine's arrays, and do not affect plain ones.
 _OF_NUMPY_ALONE = ("device", "subok")
 #: Functions whose NumPy code cannot be copied either, because it calls C code.
@@ -318,7 +254,7 @@ _OUTSIDE = frozenset(
 def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
     """A NumPy function that also takes lists with engine arrays, and that runs as a copy of NumPy's code if the engine
     lacks it."""
-    one_by_one = real in _OF_SEQUENCES
+    one_by_one = real in SEVERAL or real is np.piecewise
     written = getattr(real, "_implementation", None)
     written = None if real in _OUTSIDE or not hasattr(written, "__code__") else written
 
@@ -342,7 +278,7 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
             args = tuple([taken(arg) for arg in args])
         if keywords:
             keywords = {name: taken(value) for name, value in keywords.items() if name not in _OF_NUMPY_ALONE}
-        followed = first_wrapped((args, keywords))
+        followed = array_of_engine((args, keywords))
         if followed is None:
             return made(real(*args, **keywords))
         if written is not None and real not in WRITERS and not followed._engine.functions.has(real):
@@ -367,8 +303,8 @@ def by_numbers(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
         if active() is not None:
-            if real in _OF_TRUTH and is_followed(args[0]) and (real is not np.where or len(args) == 1):
-                args = (args[0] != 0,)
+            if real in _OF_TRUTH and type(args[0]) is NumpyArray and (real is not np.where or len(args) == 1):
+                args = (np.not_equal(args[0], 0),)
             args, keywords = decided(args), {name: decided(value) for name, value in keywords.items()}
         try:
             return ours(*args, **keywords)
@@ -387,7 +323,7 @@ def inverse(real: Callable[..., Any], name: str) -> Callable[..., Any]:
     @functools.wraps(real)
     def call(x: Any) -> Any:
         x = assembled(x)
-        if not is_followed(x):
+        if type(x) is not NumpyArray:
             return made(real(plain(x)))
         return inverse_of_real(name, x) if x.dtype.kind != "c" and np.any(np.abs(x) > 1) else inside(x)
 
@@ -398,9 +334,8 @@ def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
     """The replacement of each NumPy name, by its identity."""
     ours = {
         **array_makers.MAKERS,
-        np.asarray: asarray, np.array: array, np.asanyarray: asanyarray, np.ascontiguousarray: ascontiguousarray,
-        np.asfortranarray: asarray, np.asarray_chkfinite: asarray_chkfinite, np.require: require, np.copy: copy,
-        np.isscalar: isscalar, np.full: full, np.full_like: full_like, np.arange: arange, np.broadcast: broadcast,
+        np.asfortranarray: asarray, np.asarray_chkfinite: asarray_chkfinite, np.require: require, np.isscalar: isscalar,
+        np.full_like: full_like, np.arange: arange, np.broadcast: broadcast,
         np.ndenumerate: ndenumerate, np.nditer: nditer, np.place: place, np.apply_along_axis: apply_along_axis,
         np.may_share_memory: may_share_memory, np.shares_memory: may_share_memory,
         np.partition: partition, np.fromiter: fromiter, np.result_type: concrete_dtype, np.iterable: iterable,

@@ -20,11 +20,6 @@ PLAIN = frozenset({
 })  # fmt: skip
 
 
-def first_wrapped(values: Any) -> Any:
-    """The first array of an engine among these values, and in their lists, tuples and dicts."""
-    return array_of_engine(tuple(values))
-
-
 def assembled(value: Any) -> Any:
     """A list with engine arrays as one array, as NumPy takes lists; a list of plain arrays unchanged."""
     value = arrays_in(value)
@@ -34,11 +29,6 @@ def assembled(value: Any) -> Any:
         if holds_storage(value):
             return plain(value)
     return value
-
-
-def is_followed(x: Any) -> bool:
-    """Whether it is an array of an engine."""
-    return type(x) is NumpyArray
 
 
 def unknown(x: Any) -> bool:

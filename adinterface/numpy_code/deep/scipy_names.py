@@ -12,50 +12,49 @@ import numpy as np
 
 from ...core.contract.errors import ClosedFormWarning, levels_to_the_user
 from ..array import NumpyArray, known_numbers, settled_number
-from ..made_array import made, plain
+from ..made_array import array_of_engine, made, plain
 from . import branches
 from .globals import Of
-from .plain import assembled, first_wrapped, is_followed
+from .plain import assembled
 
 Function = Callable[..., Any]
 
 
-def _special(name: str) -> Any:
-    return getattr(importlib.import_module("scipy.special"), name)
-
-
-def _s(name: str, *args: Any) -> Any:
-    return _special(name)(*args)
+def special(name: str, *args: Any) -> Any:
+    """A function of scipy.special, which is imported where it is needed."""
+    return getattr(importlib.import_module("scipy.special"), name)(*args)
 
 
 #: By the name of a ufunc that scipy.stats has for itself, the same in functions that have derivatives.
 UFUNCS: dict[str, Function] = {
-    "_beta_pdf": lambda x, a, b: np.exp(_s("xlog1py", b - 1, -x) + _s("xlogy", a - 1, x) - _s("betaln", a, b)),
-    "_beta_ppf": lambda q, a, b: _s("betaincinv", a, b, q),
-    "_binom_pmf": lambda x, n, p: np.exp(_log_binomial(n, x) + _s("xlogy", x, p) + _s("xlog1py", n - x, -p)),
+    "_beta_pdf": lambda x, a, b: np.exp(special("xlog1py", b - 1, -x) + special("xlogy", a - 1, x) - special("betaln", a, b)),
+    "_beta_ppf": lambda q, a, b: special("betaincinv", a, b, q),
+    "_binom_pmf": lambda x, n, p: np.exp(_log_binomial(n, x) + special("xlogy", x, p) + special("xlog1py", n - x, -p)),
     "_binom_cdf": lambda x, n, p: np.where(
-        x >= n, 1.0, _s("betainc", np.maximum(n - np.floor(x), 0.5), np.floor(x) + 1, 1 - p)
+        x >= n, 1.0, special("betainc", np.maximum(n - np.floor(x), 0.5), np.floor(x) + 1, 1 - p)
     ),
-    "_binom_sf": lambda x, n, p: np.where(x >= n, 0.0, _s("betainc", np.floor(x) + 1, np.maximum(n - np.floor(x), 0.5), p)),
-    "_nbinom_pmf": lambda x, n, p: np.exp(_log_negative(x, n) + _s("xlogy", n, p) + _s("xlog1py", x, -p)),
-    "_nbinom_cdf": lambda x, n, p: _s("betainc", n, np.floor(x) + 1, p),
-    "_nbinom_sf": lambda x, n, p: _s("betainc", np.floor(x) + 1, n, 1 - p),
+    "_binom_sf": lambda x, n, p: np.where(
+        x >= n, 0.0, special("betainc", np.floor(x) + 1, np.maximum(n - np.floor(x), 0.5), p)
+    ),
+    "_nbinom_pmf": lambda x, n, p: np.exp(_log_negative(x, n) + special("xlogy", n, p) + special("xlog1py", x, -p)),
+    "_nbinom_cdf": lambda x, n, p: special("betainc", n, np.floor(x) + 1, p),
+    "_nbinom_sf": lambda x, n, p: special("betainc", np.floor(x) + 1, n, 1 - p),
     "_nbinom_mean": lambda n, p: n * (1 - p) / p,
     "_nbinom_variance": lambda n, p: n * (1 - p) / p**2,
     "_nbinom_skewness": lambda n, p: (2 - p) / np.sqrt(n * (1 - p)),
     "_nbinom_kurtosis_excess": lambda n, p: 6 / n + p**2 / (n * (1 - p)),
     "_cauchy_ppf": lambda q, loc, scale: loc - scale / np.tan(np.pi * q),
     "_cauchy_isf": lambda q, loc, scale: loc + scale / np.tan(np.pi * q),
-    "_skewnorm_cdf": lambda x, loc, scale, a: _s("ndtr", (x - loc) / scale) - 2 * _s("owens_t", (x - loc) / scale, a),
+    "_skewnorm_cdf": lambda x, loc, scale, a: special("ndtr", (x - loc) / scale) - 2 * special("owens_t", (x - loc) / scale, a),
     "powm1": lambda x, y: np.expm1(y * np.log(x)),
     "_cosine_cdf": lambda x: np.where(x < -np.pi, 0.0, np.where(x > np.pi, 1.0, (np.pi + x + np.sin(x)) / (2 * np.pi))),
-    "fdtr": lambda a, b, x: _s("betainc", a / 2, b / 2, a * x / (a * x + b)),
-    "fdtrc": lambda a, b, x: _s("betainc", b / 2, a / 2, b / (a * x + b)),
-    "chdtr": lambda v, x: _s("gammainc", v / 2, x / 2),
-    "chdtrc": lambda v, x: _s("gammaincc", v / 2, x / 2),
-    "pdtr": lambda k, m: _s("gammaincc", np.floor(k) + 1, m),
-    "pdtrc": lambda k, m: _s("gammainc", np.floor(k) + 1, m),
-    "_zeta": lambda x, q: _s("zeta", x, q),
+    "fdtr": lambda a, b, x: special("betainc", a / 2, b / 2, a * x / (a * x + b)),
+    "fdtrc": lambda a, b, x: special("betainc", b / 2, a / 2, b / (a * x + b)),
+    "chdtr": lambda v, x: special("gammainc", v / 2, x / 2),
+    "chdtrc": lambda v, x: special("gammaincc", v / 2, x / 2),
+    "pdtr": lambda k, m: special("gammaincc", np.floor(k) + 1, m),
+    "pdtrc": lambda k, m: special("gammainc", np.floor(k) + 1, m),
+    "_zeta": lambda x, q: special("zeta", x, q),
     "i0e": lambda x: _scaled_bessel(x),
 }
 #: Functions for which ours replaces the engine's, too.
@@ -66,15 +65,15 @@ def _scaled_bessel(x: Any) -> Any:
     """exp(-|x|) I0(x), at zero with the slope to its right: parameters of distributions are not negative, and code has the
     other factor, exp(x)."""
     near = np.where(np.abs(x) < 1, x, 0.0)
-    return np.where(np.abs(x) < 1, np.exp(np.where(near < 0, near, -near)) * _s("i0", near), _special("i0e")(x))
+    return np.where(np.abs(x) < 1, np.exp(np.where(near < 0, near, -near)) * special("i0", near), special("i0e", x))
 
 
 def _log_binomial(n: Any, k: Any) -> Any:
-    return _s("gammaln", n + 1) - _s("gammaln", k + 1) - _s("gammaln", n - k + 1)
+    return special("gammaln", n + 1) - special("gammaln", k + 1) - special("gammaln", n - k + 1)
 
 
 def _log_negative(k: Any, n: Any) -> Any:
-    return _s("gammaln", n + k) - _s("gammaln", k + 1) - _s("gammaln", n)
+    return special("gammaln", n + k) - special("gammaln", k + 1) - special("gammaln", n)
 
 
 def ufunc_for(real: np.ufunc) -> Any:
@@ -100,7 +99,7 @@ class Ufunc:
             args = tuple(map(assembled, args))
         if self._ours is None:
             return self.__wrapped__(*args, **keywords)
-        followed = first_wrapped(args)
+        followed = array_of_engine(args)
         if followed is None or (not self._always and followed._engine.functions.has(self.__wrapped__)):
             return self.__wrapped__(*args, **keywords)
         return self._ours(*args)
@@ -128,7 +127,7 @@ def root(real: Function, of: Of) -> Function:
         options = {name: settled_number(value) for name, value in keywords.items()}
         root = real(numbers, settled_number(a), settled_number(b), (), *others, **options)
         at, rest = (root[0], root[1:]) if isinstance(root, tuple) else (root, None)
-        if first_wrapped((f(at, *extra),)) is None:
+        if array_of_engine((f(at, *extra),)) is None:
             return root
         slope = _slope(numbers, at)
         if not np.isfinite(slope) or slope == 0:
@@ -159,7 +158,7 @@ def by_comparisons(real: Function) -> Function:
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
         result = real(*args, **keywords)
-        if is_followed(result["fun"]):
+        if type(result["fun"]) is NumpyArray:
             method = real.__name__.rpartition("_")[2]
             warnings.warn(
                 f"numpy_function: the method {method!r} of scipy.optimize finds a minimum by comparisons alone, so the point "
@@ -186,7 +185,7 @@ def factor_of_covariance(real: Function) -> Function:
 
     @functools.wraps(real)
     def call(self: Any, M: Any, cond: Any = None, rcond: Any = None, lower: bool = True, *args: Any, **keywords: Any) -> None:
-        if not is_followed(M) or np.ndim(M) != 2 or not lower:
+        if type(M) is not NumpyArray or np.ndim(M) != 2 or not lower:
             real(self, M, cond, rcond, lower, *args, **keywords)
             return
         known = known_numbers(M)
@@ -207,18 +206,6 @@ def factor_of_covariance(real: Function) -> Function:
     return call
 
 
-#: By module and qualified name: takes the copy of a method.
-METHODS: dict[tuple[str, str], Callable[[Function], Function]] = {
-    ("scipy.stats._multivariate", "_PSD.__init__"): factor_of_covariance,
-}
-
-
-def method_for(real: Any, copy: Function) -> Function:
-    """The replacement of a method of a SciPy class: its copy, or a function of that."""
-    make = METHODS.get((real.__module__ or "", real.__qualname__))
-    return copy if make is None else make(copy)
-
-
 # Kernel densities -----------------------------------------------------------------------------------------------------
 
 
@@ -233,7 +220,7 @@ class KernelEstimate:
         real = self.__wrapped__[spec]
 
         def call(points: Any, values: Any, xi: Any, cho_cov: Any, dtype: Any) -> Any:
-            if first_wrapped((points, values, xi, cho_cov)) is None:
+            if array_of_engine((points, values, xi, cho_cov)) is None:
                 return made(real(*plain((points, values, xi, cho_cov)), dtype))
             return self._estimate(points, values, xi, cho_cov)
 
@@ -276,17 +263,18 @@ def on_namespaces(real: Any, of: Of) -> Function:
 
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
-        if ours is not None and first_wrapped((args, keywords)) is not None:
+        if ours is not None and array_of_engine((args, keywords)) is not None:
             return of(ours)(*[np.asarray(arg) if isinstance(arg, np.ndarray) else arg for arg in args], **keywords)
         return made(real(*plain(args), **plain(keywords)))
 
     return call
 
 
-#: By name, and the end of the module: these get the copy of the function itself.
+#: By qualified name, and the end of the module: these get the copy of the function itself.
 _CHOOSING: dict[tuple[str, str], Callable[[Function], Function]] = {
     ("solve", "array_api_compat.numpy.linalg"): lambda copy: np.linalg.solve,
     ("argsreduce", "scipy.stats._distn_infrastructure"): branches.argsreduce,
+    ("_PSD.__init__", "scipy.stats._multivariate"): factor_of_covariance,
     ("_apply_where", "array_api_extra._lib._funcs"): branches.apply_where,
     ("_minimize_neldermead", "scipy.optimize._optimize"): by_comparisons,
     ("_minimize_scalar_golden", "scipy.optimize._optimize"): by_comparisons,
@@ -296,10 +284,11 @@ _CHOOSING: dict[tuple[str, str], Callable[[Function], Function]] = {
 }
 
 
-def choosing(real: Any) -> Callable[[Function], Function] | None:
-    """The replacement of a function whose branches depend on numbers, made of its copy."""
-    name, module = getattr(real, "__name__", ""), getattr(real, "__module__", None) or ""
-    return next((make for (known, end), make in _CHOOSING.items() if name == known and module.endswith(end)), None)
+def chosen(real: Any, copy: Function) -> Function:
+    """The replacement of a function or a method: its copy, or one made of that where branches depend on numbers."""
+    name, module = getattr(real, "__qualname__", ""), getattr(real, "__module__", None) or ""
+    make = next((make for (known, end), make in _CHOOSING.items() if name == known and module.endswith(end)), None)
+    return copy if make is None else make(copy)
 
 
 def function_for(real: Any, of: Of) -> Function | None:

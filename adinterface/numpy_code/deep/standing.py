@@ -1,4 +1,4 @@
-"""Replaced classes whose call returns an engine's array for one."""
+"""Classes that stand for others in copied code; some return an engine's array for one."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import Any
 
 from ..array import NumpyArray, pretended
 from ..array_like import Carrier
-from .classes import real_of as own_class
 
 
 class Standing(type):
-    """The metaclass of such classes. They are subclasses of the original, equal to it, with its instances."""
+    """The metaclass of such classes. They are subclasses of `_real`, the original, equal to it, with its instances."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        members = vars(cls)
-        return members["_make"](*args, **kwargs) if "_real" in members else super().__call__(*args, **kwargs)
+        make = vars(cls).get("_make")
+        return super().__call__(*args, **kwargs) if make is None else make(*args, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         real = vars(cls).get("_real")
@@ -46,7 +45,7 @@ def _meta_of(real: type) -> type:
 
 def real_of(value: Any) -> Any:
     """The original of a replaced class; anything else unchanged."""
-    return vars(value).get("_real", value) if isinstance(type(value), type) and issubclass(type(value), Standing) else value
+    return vars(value).get("_real", value) if issubclass(type(value), Standing) else value
 
 
 def is_instance(x: Any, classes: Any) -> bool:
@@ -59,10 +58,10 @@ def is_instance(x: Any, classes: Any) -> bool:
 
 
 def is_subclass(cls: Any, classes: Any) -> bool:
-    return issubclass(own_class(real_of(cls)), _real_classes(classes))
+    return issubclass(real_of(cls), _real_classes(classes))
 
 
 def _real_classes(classes: Any) -> Any:
     if type(classes) is tuple:
         return tuple([_real_classes(one) for one in classes])
-    return own_class(real_of(classes)) if isinstance(classes, type) else classes
+    return real_of(classes)

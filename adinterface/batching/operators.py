@@ -12,6 +12,8 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..core import derive
 from ..core.call.call import Call
 from ..core.call.output import Function
@@ -55,13 +57,13 @@ def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Ope
 
 def _run_all(alone: Any, executor: Any, call: Callable[..., Any], parts: Sequence[tuple[Any, ...]]) -> list[Any]:
     """`call(backend, *part)` for each part, on the workers."""
-    devices = first_order(alone).devices_of(executor)
-    if devices is None:
+    devices = getattr(executor, "devices", None)  # an array of them, as of `jax.sharding.Mesh`
+    if not isinstance(devices, np.ndarray):
         computed = list(run_all(executor, [Task(call, (alone, *part)) for part in parts]))
     else:
-        backends = [replace(alone, device=device) for device in devices]
-        with ThreadPoolExecutor(len(devices)) as threads:
-            computed = list(threads.map(lambda n: call(backends[n % len(devices)], *parts[n]), range(len(parts))))
+        backends = [replace(alone, device=device) for device in devices.flat]
+        with ThreadPoolExecutor(len(backends)) as threads:
+            computed = list(threads.map(lambda n: call(backends[n % len(backends)], *parts[n]), range(len(parts))))
     for result in computed:
         if isinstance(result, Outside):
             raise result.error

@@ -2,7 +2,7 @@
 
 `tree` has the arithmetic of trees, which is `adinterface.tree` to users. `import adinterface` imports none of it, and SciPy and
 an engine's optimisers are imported when they are used. It may import core, the value `AutoSparse`, `Duplicated` and `Each`.
-Only integrations import it, and engines import `parameters` for their optimisers and for objects that f may write to.
+Only integrations import it, and engines import `for_engines`.
 """
 
 from ..core.contract.publish import publish

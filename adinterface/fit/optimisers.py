@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.contract.errors import BackendError
-from ..core.contract.registry import backend_class, backend_of, classes_with
+from ..core.contract.registry import backend_of, classes_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,11 +84,11 @@ def from_torch_optim(
 
 
 def _made(name: str, *given: Any, **options: Any) -> Any:
-    chosen = [cls for cls, optimisers in classes_with("optimisers").items() if name in optimisers]
-    if not chosen:
-        raise BackendError(f"{name}: no installed backend brings it.")
-    backend_of(chosen[0]())  # which says what to install, if the engine is not there
-    return backend_class(chosen[0].name).optimiser(name)(*given, **options)
+    for cls, optimisers in classes_with("optimisers").items():
+        if name in optimisers:
+            backend_of(cls())  # which says what to install, if the engine is not there
+            return resolve_name(optimisers[name])(*given, **options)
+    raise BackendError(f"{name}: no installed backend brings it.")
 
 
 __all__ = ["StatefulOptimiser", "Optimiser", "from_optax", "from_torch_optim"]

@@ -1,7 +1,6 @@
 """The parameters of a model, each once: an array at several places is one parameter.
 
-As in Optimisers.jl, the gradients of all places of tied weights are added, and the parameter moves once. Engines see trees
-through this module, for their optimisers and for objects that f may write to.
+As in Optimisers.jl, the gradients of all places of tied weights are added, and the parameter moves once.
 """
 
 from __future__ import annotations
@@ -10,19 +9,13 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from ..core.call.output import check_scalar as check_scalar
-from ..core.call.output import scalar_and_rest as scalar_and_rest
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON, Library, complex_of, widest
 from ..core.contract.nodes import NodeType
 from ..core.contract.structures import Constant, Leaf
-from ..core.tree import Structure, along, count_leaves, rebuild
-from ..core.tree import flatten_tree as flatten_tree
-from ..core.tree import handler_of as handler_of
+from ..core.tree import Structure, along, count_leaves, flatten_tree, handler_of, rebuild
 from ..core.tree.matching import Fits
-from .tree.algebra import like as like
-from .tree.mapping import precision
-from .tree.mapping import require_like as require_like
+from .tree.mapping import precision, require_like
 
 
 class Parameters:

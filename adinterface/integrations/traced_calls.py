@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, final
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.structures import Constant
@@ -83,6 +83,7 @@ class Compiler(ABC):
     def hvp(self, function: Callable[..., Any], leaves: Sequence[Any], directions: Sequence[Any]) -> tuple[Any, Any]:
         """The gradients of a function from leaves to a real scalar, and its Hessian times the directions."""
 
+    @final
     def trace(self, kind: Any, auto: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """One call of an operator, as the compiler traces it. `kind`: see `dispatch.Kind`."""
         name = getattr(kind, "name", "batched")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.contract.backend import Aux, Backend, FlatFunction, gives
+from ..core.contract.backend import Aux, Backend, FlatFunction
 from ..core.contract.errors import BackendError
 from ..core.contract.library import NUMPY, Library
 from .compositions import COMPOSITIONS, EighResult, QRResult, SlogdetResult, SVDResult
@@ -288,7 +288,7 @@ class ComposedNamespace:
             return _parts(use.f(self, *arrays)), Aux()
 
         asarray = self._library.asarray
-        if gives(backend, "pullback"):
+        if "pullback" in backend.gives:
             seeds = tuple([asarray(weight, dtype="float64") for weight in weights])
             cotangents = backend.pullback(_Flat(function), leaves).back(seeds)
             mine = sum([np.vdot(v, self._to_numpy(w)) for v, w in zip(directions, cotangents) if w is not None])

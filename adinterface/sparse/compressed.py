@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.contract.arrays import library_of, size_of
-from ..core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, gives
+from ..core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized
 from ..core.contract.record import note_step
 from ..core.derive.basis import SEED_BYTES, Stacked, concatenated
 from ..core.derive.primitives import back_stacked, linearize, pullback, push_stacked, transposed
@@ -52,7 +52,7 @@ def compressed_jacobian(
         outputs, aux, back = pulled.outputs, pulled.aux, back_stacked(backend, pulled)
     if pushes or single:
         # A linear map of the engine is preferred: the transpose of a transpose costs more.
-        own = gives(backend, "linearize") and not backend.prefers_transposing
+        own = "linearize" in backend.gives and not backend.prefers_transposing
         again = single and backend.transposes and not own
         linear = transposed(backend, pulled) if again else linearize(backend, function, leaves)
         outputs, aux, push = linear.outputs, linear.aux, push_stacked(backend, linear)

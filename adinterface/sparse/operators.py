@@ -19,7 +19,7 @@ from ..core.contract.arrays import block_dtype, cast, is_complex, library_of, si
 from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
 from ..core.contract.inexact import scales_of
-from ..core.contract.library import NUMPY, kind
+from ..core.contract.library import kind
 from ..core.derive import policy
 from ..core.operators.dispatch import Kind
 from ..core.operators.hessian import Hessian, ValueGradientAndHessian, ValueGradientHessian
@@ -187,7 +187,7 @@ class SparseOperation(Operation):
 
     def _has_own_format(self) -> bool:
         library = self.outermost.library
-        own = library is not None and type(library).sparse_matrices is not type(NUMPY).sparse_matrices
+        own = library is not None and "sparse_matrices" in library.gives
         return own and self.sparse.format == "native"
 
     def _layout(self, outputs: Arrays, leaves: Arrays) -> BlockLayout:

@@ -44,6 +44,6 @@ def _some(block: Any, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | No
     if not isinstance(library, Library) or library.traced(block):
         return None
     try:
-        return library.sample(block, np.unravel_index(places, block.shape))
+        return library.to_numpy(library.take(block, places))
     except ConversionError:  # the array is distributed over several processes
         return None

@@ -10,10 +10,18 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from adinterface.core.contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Pullback, Pushforward
-from adinterface.core.contract.errors import AdinterfaceError
-from adinterface.core.contract.notes import TAKE_FUNCTIONS
-from adinterface.core.contract.record import note_step
+from adinterface import AdinterfaceError
+from adinterface.core.contract import (
+    TAKE_FUNCTIONS,
+    Arrays,
+    Backend,
+    FlatFunction,
+    Gradient,
+    Jacobian,
+    Pullback,
+    Pushforward,
+    note_step,
+)
 
 from .library import AutogradLibrary
 from .nodes import Boxed

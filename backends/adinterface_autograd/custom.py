@@ -9,8 +9,7 @@ import numpy as np
 from autograd.core import JVPNode
 from autograd.tracer import find_top_boxed_args, isbox
 
-from adinterface.core.contract.library import epsilon
-from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear
+from adinterface.core.contract import Arrays, FlatRule, Point, epsilon, require_linear
 
 from .repairs import several
 from .repairs.box import Box

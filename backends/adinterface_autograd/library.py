@@ -11,9 +11,19 @@ import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval
 
-from adinterface.core.contract.library import NUMPY, PYTHON, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
-from adinterface.core.contract.loops import Loops
-from adinterface.core.contract.rules import Arrays, FlatRule
+from adinterface.core.contract import (
+    NUMPY,
+    PYTHON,
+    Arrays,
+    Enter,
+    FlatRule,
+    Leave,
+    Library,
+    Loops,
+    dtype_name,
+    kind,
+    unsupported_dtype,
+)
 
 from . import namespace as box_namespace
 from .custom import custom
@@ -30,7 +40,6 @@ class AutogradLoops(Loops):
 class AutogradLibrary(Library):
     name = "autograd"
     types = (ArrayBox,)
-    adopts_dlpack = False
     plain_numpy = True
 
     def dtype(self, x: Any) -> str:

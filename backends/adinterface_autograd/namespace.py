@@ -15,9 +15,9 @@ import autograd.numpy as anp
 import numpy as np
 from array_api_compat import numpy as _compat
 
-from adinterface.core.contract.errors import ConversionError as _ConversionError
-from adinterface.core.contract.errors import NotDifferentiableError as _NotDifferentiableError
-from adinterface.core.contract.library import dtype_name as _dtype_name
+from adinterface import ConversionError as _ConversionError
+from adinterface import NotDifferentiableError as _NotDifferentiableError
+from adinterface.core.contract import dtype_name as _dtype_name
 
 from .repairs import fft as _fft
 from .repairs import given as _given
@@ -102,7 +102,7 @@ class _Part:
 
 def _composed(name: str) -> _Function:
     """NumPy's function for NumPy arrays, and a composition for boxes."""
-    from adinterface.namespaces.compositions import COMPOSITIONS  # here, because many programs need none of them
+    from adinterface.namespaces.for_engines import COMPOSITIONS  # here, because many programs need none of them
 
     if name not in COMPOSITIONS:
         raise AttributeError(f"The namespace of autograd has no {name}.")
@@ -165,19 +165,19 @@ _given.listed = _functools.partial(
 
 @_functools.cache
 def _composition(name: str) -> _Function:
-    from adinterface.numpy_code.compositions import COMPOSITIONS  # here, because most programs need none of them
+    from adinterface.numpy_code.for_engines import COMPOSITIONS  # here, because most programs need none of them
 
     return _functools.partial(COMPOSITIONS[name], _this)
 
 
 def _by_order(name: str, function: _Function) -> _Function:
-    from adinterface.scipy.special.for_engines import with_partials  # here, because it takes long to import
+    from adinterface.scipy.for_engines import with_partials  # here, because it takes long to import
 
     return with_partials(name, function)
 
 
 def _of_complex(name: str, x: _Any) -> None:
-    from adinterface.scipy.special.for_engines import along_the_line  # here, because it takes long to import
+    from adinterface.scipy.for_engines import along_the_line  # here, because it takes long to import
 
     along_the_line(name.removesuffix("e"), "real", x)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from autograd.builtins import DictBox, SequenceBox
 
-from adinterface.core.contract.nodes import NodeType
+from adinterface.core.contract import NodeType
 
 from .repairs.functions import value as numbers_of
 

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from adinterface.core.contract.backend import Arrays, Aux, Backend
-from adinterface.core.contract.registry import function_of_extension
-from adinterface.core.contract.repetition import Draws, Repeated, copies, known_to
+from adinterface.core.contract import Arrays, Aux, Backend, Draws, Repeated, copies, function_of_extension, known_to
 
 from .differences import OUTSIDE, Level, below
 
@@ -84,7 +82,11 @@ class Around:
         It returns a tuple that begins with a value of f. Yields this tuple, with outputs and aux in place of the value; or
         an error alone, outside the domain of f.
         """
-        from adinterface.batching.workers import Outside, Task, run_all  # late: a program without an executor need not load it
+        from adinterface.batching.for_engines import (  # late: a program without an executor need not load it
+            Outside,
+            Task,
+            run_all,
+        )
 
         if self._hold.record is not None or self._draws.states:  # workers do not have the values at the point
             yield from run_all(map, [Task(run, (self, leaves, {})) for leaves in points])

@@ -10,22 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from adinterface.core.contract.arrays import block_dtype, library_of, size_of
-from adinterface.core.contract.auto import AutoFiniteDifferences
-from adinterface.core.contract.backend import (
+from adinterface import AutoFiniteDifferences, PrecisionError
+from adinterface.core.contract import (
+    Accuracy,
     Arrays,
     Aux,
     Backend,
+    Errors,
     FlatFunction,
     Gradient,
     Jacobian,
+    LeafAccuracy,
     Linearized,
     Pushforward,
+    backend_of,
+    block_dtype,
+    library_of,
+    note_accuracy,
+    note_step,
+    size_of,
 )
-from adinterface.core.contract.errors import PrecisionError
-from adinterface.core.contract.inexact import Accuracy, Errors, LeafAccuracy
-from adinterface.core.contract.record import note_accuracy, note_step
-from adinterface.core.contract.registry import backend_of
 
 from . import traced
 from .differences import (

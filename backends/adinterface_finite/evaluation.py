@@ -8,12 +8,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from adinterface.core.contract.arrays import library_of, size_of
-from adinterface.core.contract.backend import Arrays, Aux, Backend
-from adinterface.core.contract.errors import PrecisionError
-from adinterface.core.contract.library import Library, epsilon, kind, width
-from adinterface.core.contract.record import active_record
-from adinterface.core.contract.registry import evaluation
+from adinterface import PrecisionError
+from adinterface.core.contract import (
+    Arrays,
+    Aux,
+    Backend,
+    Library,
+    active_record,
+    epsilon,
+    evaluation,
+    kind,
+    library_of,
+    size_of,
+    width,
+)
 
 from .around import Around
 from .differences import Array, BasePoint, Evaluations, Level, Outputs, below, kept

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from adinterface.core.contract.arrays import cast_like, full_like, library_of, size_of
-from adinterface.core.contract.backend import Arrays, Backend, Linearized
-from adinterface.core.contract.library import epsilon
-from adinterface.core.contract.registry import evaluation
+from adinterface.core.contract import (
+    Arrays,
+    Backend,
+    Linearized,
+    cast_like,
+    epsilon,
+    evaluation,
+    full_like,
+    library_of,
+    size_of,
+)
 
 from .differences import stencil
 from .evaluation import check_precision, kept_all, numbers_of

@@ -9,11 +9,8 @@ import jax
 import jax.numpy as jnp
 from jax.tree_util import register_pytree_node
 
-from adinterface.core.contract.auto import AutoJax
-from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward, Randomness
-from adinterface.core.contract.errors import BackendError
-from adinterface.core.contract.notes import note_of
-from adinterface.core.contract.other_packages import packages_of
+from adinterface import AutoJax, BackendError
+from adinterface.core.contract import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward, Randomness, note_of
 
 from .batches import vectorized
 from .compiled import Compiled
@@ -45,7 +42,6 @@ class JaxBackend(Backend):
                 f"JAX sees {', '.join(self.devices())}."
             )
 
-    forward_below = 32
     second_order = ("forward", "reverse")
 
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
@@ -109,25 +105,6 @@ class JaxBackend(Backend):
 
     def note(self, error: Exception) -> str | None:
         return note_of(error, NOTES)
-
-    @classmethod
-    def optimiser(cls, name: str) -> Callable[..., Any]:
-        from .optimisers import Optax  # here, because few calls need it
-
-        return {"optax": Optax}[name]
-
-    @classmethod
-    def advice(cls, value: object) -> str | None:
-        if "flax" in packages_of(value) and hasattr(value, "unbind"):
-            return (
-                "A bound module of Flax's holds its variables: module, variables = bound.unbind(). Differentiate a function of "
-                "the variables, which calls module.apply(variables, x)."
-            )
-        return None
-
-    @classmethod
-    def devices_of(cls, executor: Any) -> list[Any] | None:
-        return list(executor.devices.flat) if isinstance(executor, jax.sharding.Mesh) else None
 
     @classmethod
     def pickle_device(cls, device: Any) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from adinterface.core.contract.errors import comes_from_reading
+from adinterface.core.contract import comes_from_reading
 
 from .outside import own_error
 from .python_numbers import PythonNumbers
@@ -41,7 +41,7 @@ class Compiled(PythonNumbers):
 
     def _decided(self, error: Exception, arrays: tuple[Any, ...]) -> Any:
         """Retry with a form for each path; if that fails, raise the error of an uncompiled call."""
-        from adinterface.numpy_code.decisions import Undecided  # here, because few programs read numbers
+        from adinterface.numpy_code.for_engines import Undecided  # here, because few programs read numbers
 
         with self._lock:  # the first of several threads makes it
             first = self._by_path is None

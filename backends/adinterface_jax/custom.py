@@ -21,8 +21,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad as _ad
 from jax.interpreters import batching, mlir
 
-from adinterface.core.contract.library import epsilon
-from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear
+from adinterface.core.contract import Arrays, FlatRule, Point, epsilon, require_linear
 
 from .private import is_over
 

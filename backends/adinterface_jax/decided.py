@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.core.contract.errors import NumpyCodeError
-from adinterface.numpy_code.decisions import Undecided, assuming, recording
+from adinterface import NumpyCodeError
+from adinterface.numpy_code.for_engines import Undecided, assuming, recording
 
 from . import unrolled
 from .python_numbers import PythonNumbers, narrows

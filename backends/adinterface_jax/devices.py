@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from adinterface.core.contract.errors import BackendError
+from adinterface import BackendError
 
 
 class _DevicePickler(pickle.Pickler):

@@ -9,8 +9,8 @@ from typing import Any
 
 import jax
 
-from adinterface.core.contract.errors import FrozenDrawsWarning, levels_to_the_user
-from adinterface.core.contract.repetition import Draws
+from adinterface import FrozenDrawsWarning
+from adinterface.core.contract import Draws, levels_to_the_user
 
 
 def watched(compute: Callable[..., Any]) -> Callable[..., Any]:

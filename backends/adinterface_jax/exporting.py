@@ -8,8 +8,8 @@ from typing import Any
 import jax
 from jax import export as jax_export
 
-from adinterface.core.contract.backend import Arrays
-from adinterface.core.contract.errors import MissingEngineError
+from adinterface import MissingEngineError
+from adinterface.core.contract import Arrays
 
 #: The dtypes that JAX has only with `jax_enable_x64`.
 _WIDE = ("float64", "complex128", "int64", "uint64")

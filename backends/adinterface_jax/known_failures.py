@@ -1,6 +1,6 @@
 """What this engine is known not to do, as data: the conformance table shows the reason and the link."""
 
-from adinterface.core.contract.backend import KnownFailure
+from adinterface.core.contract import KnownFailure
 
 _BRANCH = "jax.jit cannot follow a Python branch on a value; use {}, or AutoJax(jit=False)"
 _MASK = "jax.jit takes a boolean mask as a NumPy array only, because the shape of the result depends on it"

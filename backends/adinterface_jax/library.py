@@ -14,13 +14,16 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import SingleDeviceSharding
 
-from adinterface.core.contract.errors import ConversionError, PrecisionError
-from adinterface.core.contract.library import (
+from adinterface import ConversionError, PrecisionError
+from adinterface.core.contract import (
     NUMPY,
+    Arrays,
     Enter,
+    FlatRule,
     Leave,
     LeaveAll,
     Library,
+    Loops,
     Scoping,
     any_wide,
     as_it_is,
@@ -28,8 +31,6 @@ from adinterface.core.contract.library import (
     kind,
     unsupported_dtype,
 )
-from adinterface.core.contract.loops import Loops
-from adinterface.core.contract.rules import Arrays, FlatRule
 
 from . import namespace
 from .custom import custom
@@ -68,12 +69,6 @@ class JaxLibrary(Library):
         numbers = jax.lax.GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0, 1), start_index_map=(0, 1))
         return jax.lax.gather(x, jnp.asarray(index), numbers, slice_sizes=(1, 1), mode="promise_in_bounds")
 
-    def sample(self, x: Any, index: tuple[np.ndarray[Any, Any], ...]) -> np.ndarray[Any, Any]:
-        devices = x.devices()
-        if len(devices) == 1 and next(iter(devices)).platform == "cpu":  # NumPy reads it where it lies, and compiles nothing
-            return np.asarray(self.to_numpy(x)[index])
-        return super().sample(x, index)
-
     def traced(self, x: Any) -> bool:
         return isinstance(x, jax.core.Tracer)
 
@@ -93,7 +88,12 @@ class JaxLibrary(Library):
                 f"jax.experimental.multihost_utils.process_allgather(x, tiled=True)."
             ) from error
 
-    def require_together(self, x: Any) -> None:
+    def exported(self, x: Any) -> Any:
+        if x.is_deleted():
+            raise ConversionError(
+                "A JAX array that was passed no longer has its numbers: a function of jax.jit with donate_argnums has taken "
+                "them. Pass what that function returned, or do not donate what is needed again."
+            )
         sharding = x.sharding
         if type(sharding) is not SingleDeviceSharding and not sharding.is_fully_replicated:
             raise ConversionError(
@@ -101,15 +101,8 @@ class JaxLibrary(Library):
                 f"another engine could only have gathered on one. Differentiate it with AutoJax(), which leaves it where it "
                 f"is, or gather it yourself: jax.device_put(x, jax.devices()[0])."
             )
-
-    def exported(self, x: Any) -> Any:
-        if x.is_deleted():
-            raise ConversionError(
-                "A JAX array that was passed no longer has its numbers: a function of jax.jit with donate_argnums has taken "
-                "them. Pass what that function returned, or do not donate what is needed again."
-            )
         # DLPack, without a copy; empty arrays have no memory to share, and those on several devices have it several times.
-        return x if x.size and type(x.sharding) is SingleDeviceSharding else np.asarray(x)
+        return x if x.size and type(sharding) is SingleDeviceSharding else np.asarray(x)
 
     def sent(self, x: Any) -> Any:
         return np.asarray(x)  # JAX would read its own array with 32 bits where jax_enable_x64 is off

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from adinterface.core.contract.loops import Arrays, Loops, Step
+from adinterface.core.contract import Arrays, Loops, Step
 
 
 class JaxLoops(Loops):

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from adinterface.core.contract.errors import ConversionError
-from adinterface.core.contract.nodes import NodeType, Wrapping
-from adinterface.core.contract.structures import Constant
-from adinterface.fit.parameters import check_scalar, flatten_tree, handler_of, scalar_and_rest
+from adinterface import Constant, ConversionError
+from adinterface.core.contract import NodeType, Wrapping
+from adinterface.fit.for_engines import check_scalar, flatten_tree, handler_of, scalar_and_rest
 
 
 class Stateful(NamedTuple):

@@ -10,9 +10,8 @@ import jax
 import jax.tree_util as jtu
 import numpy as np
 
-from adinterface.core.contract.nodes import NodeType, Wrapping
-from adinterface.core.contract.static_values import key_of
-from adinterface.core.contract.structures import Constant
+from adinterface import Constant
+from adinterface.core.contract import NodeType, Wrapping, key_of
 
 
 class Pytree(NodeType):

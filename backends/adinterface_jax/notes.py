@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax
 
-from adinterface.core.contract.notes import TAKE_FUNCTIONS, Note
+from adinterface.core.contract import TAKE_FUNCTIONS, Note
 
 _OUTLIVED = (
     "A traced array outlived its trace. A rule, root, fixed_point or linear_solve gives no derivative by an array that it "

@@ -11,8 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.numpy_code.compositions import COMPOSITIONS
-from adinterface.numpy_code.names import COUNTS, by_columns
+from adinterface.numpy_code.for_engines import COMPOSITIONS, COUNTS, by_columns
 
 from . import namespace
 from . import special as special

@@ -12,12 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface import tree
-from adinterface.core.contract.auto import AutoJax, changed_options
-from adinterface.core.contract.errors import TreeError
-from adinterface.core.contract.library import NUMPY, PYTHON, Library
-from adinterface.core.contract.structures import CONSTANT, Node, Static, Structure
-from adinterface.fit.parameters import Parameters, each_constant, like, one_gradient
+from adinterface import AutoJax, TreeError, tree
+from adinterface.core.contract import NUMPY, PYTHON, Library, changed_options
+from adinterface.fit.for_engines import CONSTANT, Node, Parameters, Static, Structure, each_constant, like, one_gradient
 
 from .library import JAX
 from .nodes import Pytree

@@ -15,10 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.core.contract import errors
-from adinterface.core.contract.errors import RuleError
-from adinterface.core.contract.repetition import drawing_from, of_python, states_of
-from adinterface.core.contract.rules import Arrays
+import adinterface
+from adinterface import AdinterfaceError, RuleError
+from adinterface.core.contract import Arrays, draws_undone
 
 
 def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
@@ -27,7 +26,7 @@ def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[
     if not any(isinstance(x, jax.core.Tracer) for x in stopped):
         return tuple([x if isinstance(x, jax.Array) else jnp.asarray(x) for x in function(*stopped)])
     dtypes, wide = [x.dtype for x in stopped], jax.config.jax_enable_x64  # type: ignore[attr-defined]
-    with drawing_from(states_of(of_python())):  # a trial, whose draws are none of f's
+    with draws_undone():  # a trial, whose draws are none of f's
         results = [(np.shape(x), jax.dtypes.canonicalize_dtype(x.dtype)) for x in example()]
 
     def called(*given: Any) -> list[np.ndarray[Any, Any]]:
@@ -57,8 +56,8 @@ def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[
 def own_error(error: jax.errors.JaxRuntimeError) -> Exception:
     """The error of this library that code outside raised, of which JAX gives the text; else the given one."""
     found = re.search(r"\n(\w+): ((?:(?!\n  File ).)*)\Z", str(error), re.DOTALL)
-    cls = getattr(errors, found[1], None) if found else None
-    return cls(found[2]) if found and isinstance(cls, type) and issubclass(cls, errors.AdinterfaceError) else error
+    cls = getattr(adinterface, found[1], None) if found else None
+    return cls(found[2]) if found and isinstance(cls, type) and issubclass(cls, AdinterfaceError) else error
 
 
 def _extra(dtype: Any) -> tuple[int, ...]:

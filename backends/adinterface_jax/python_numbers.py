@@ -17,8 +17,7 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
 
-from adinterface.core.contract.cache import Cache
-from adinterface.core.contract.static_values import key_of
+from adinterface.core.contract import Cache, key_of
 
 from . import unrolled
 from .outside import own_error

@@ -56,7 +56,7 @@ def _incomplete(name: str, native: Callable[..., Any], *arguments: Any, least: f
         valid &= ~(total > most)
     names = " and ".join("ab"[: len(parameters)])
     domain = [f"{names} from {least:g} on"] * (least > 0) + [f"{' + '.join('ab'[: len(parameters)])} up to {most:g}"] * narrow
-    from adinterface.scipy.special.for_engines import require, with_partials  # here, because it needs SciPy
+    from adinterface.scipy.for_engines import require, with_partials  # here, because it needs SciPy
 
     result = with_partials(name, native)(*arguments)
     if not domain:
@@ -75,7 +75,7 @@ def gammaincc(a: Any, x: Any) -> Any:
 
 def _gammaincc(a: Any, x: Any) -> Any:
     """For a small a and an x below 1, JAX takes a number near 1 from 1."""
-    from adinterface.scipy.special.for_engines import small_shape_complement  # here, because it needs SciPy
+    from adinterface.scipy.for_engines import small_shape_complement  # here, because it needs SciPy
 
     small = (a < 1e-3) & (x < 1) & (x > 0) & (a >= 0)
     series = small_shape_complement(namespace, jnp.where(small, a, 0), jnp.where(small, x, 0.5))

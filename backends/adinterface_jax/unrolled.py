@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.core.contract.errors import UnrolledWarning, levels_to_the_user
+from adinterface import UnrolledWarning
+from adinterface.core.contract import levels_to_the_user
 
 #: The warning starts at so many seconds.
 LONG_SECONDS = 10.0

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from adinterface.core.contract.static_values import Unkeyed, key_of
+from adinterface.core.contract import Unkeyed, key_of
 
 from .draws import watched
 from .library import JAX

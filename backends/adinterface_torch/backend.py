@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from adinterface.core.contract.auto import AutoTorch
-from adinterface.core.contract.backend import (
+from adinterface import AdinterfaceError, AutoTorch, BackendError
+from adinterface.core.contract import (
     Arrays,
     Aux,
     Backend,
@@ -21,12 +21,11 @@ from adinterface.core.contract.backend import (
     Pullback,
     Pushforward,
     Randomness,
+    Repeated,
+    Scoping,
+    note_of,
+    note_step,
 )
-from adinterface.core.contract.errors import AdinterfaceError, BackendError
-from adinterface.core.contract.library import Scoping
-from adinterface.core.contract.notes import note_of
-from adinterface.core.contract.record import note_step
-from adinterface.core.contract.repetition import Repeated
 
 from .ambient import here
 from .backward import backward, dense, detached
@@ -290,12 +289,6 @@ class TorchBackend(Backend):
 
     def note(self, error: Exception) -> str | None:
         return None if isinstance(error, AdinterfaceError) else note_of(error, NOTES)
-
-    @classmethod
-    def optimiser(cls, name: str) -> Callable[..., Any]:
-        from .optimisers import TorchOptim  # here, because few calls need it
-
-        return {"torch_optim": TorchOptim}[name]
 
     def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
         from .compiling import export  # here, because it imports the compiler

@@ -14,10 +14,9 @@ from typing import Any, NoReturn
 import torch
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, make_fx
 
-from adinterface.core.contract.auto import AutoBackend, AutoTorch
-from adinterface.core.contract.backend import Arrays
-from adinterface.core.contract.errors import BackendError
-from adinterface.integrations.traced_calls import Compiler, TracedGradient
+from adinterface import AutoBackend, AutoTorch, BackendError
+from adinterface.core.contract import Arrays
+from adinterface.integrations.for_engines import Compiler, TracedGradient
 
 from .ambient import here
 from .private import is_exporting, leave_to_python

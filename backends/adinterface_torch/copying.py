@@ -18,7 +18,7 @@ from weakref import ref
 import torch
 from torch import nn
 
-from adinterface.core.contract.errors import ConversionError
+from adinterface import ConversionError
 
 from .distributed import exchanges
 from .pickling import is_marked

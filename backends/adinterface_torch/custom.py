@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-from adinterface.core.contract.errors import BackendError
-from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear
+from adinterface import BackendError
+from adinterface.core.contract import Arrays, FlatRule, Point, require_linear
 
 from .backward import backward, detached
 from .dtypes import is_inexact

@@ -17,8 +17,8 @@ import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.nn.parallel import DistributedDataParallel
 
-from adinterface.core.contract.backend import Arrays, FlatFunction
-from adinterface.core.contract.errors import BackendError, ConversionError
+from adinterface import BackendError, ConversionError
+from adinterface.core.contract import Arrays, FlatFunction
 
 from .backward import backward
 from .private import in_use, is_member, running_wrapper, sharded_groups

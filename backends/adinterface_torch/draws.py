@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from adinterface.core.contract.library import Generator
+from adinterface.core.contract import Generator
 
 from .private import outside_all
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from adinterface.core.contract.library import any_wide
+from adinterface.core.contract import any_wide
 
 from .ambient import here
 

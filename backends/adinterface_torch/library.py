@@ -11,24 +11,25 @@ import numpy as np
 import torch
 import torch.utils.dlpack
 
-from adinterface.core.contract.errors import ConversionError, NotDifferentiableError
-from adinterface.core.contract.library import (
+from adinterface import ConversionError, NotDifferentiableError
+from adinterface.core.contract import (
     NUMPY,
     PYTHON,
+    Arrays,
     Enter,
+    FlatRule,
     Generator,
     Leave,
     Library,
+    Loops,
     Scoping,
+    Unkeyed,
     as_it_is,
     dtype_name,
     kind,
     unsupported_dtype,
     width,
 )
-from adinterface.core.contract.loops import Loops
-from adinterface.core.contract.rules import Arrays, FlatRule
-from adinterface.core.contract.static_values import Unkeyed
 
 from .ambient import here
 from .custom import custom, outside

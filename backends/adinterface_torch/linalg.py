@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from array_api_compat.torch.linalg import *  # noqa: F403  (a namespace is what this file is)
 
-from adinterface.core.contract.errors import BackendError
+from adinterface import BackendError
 
 from .nested_forward import plain
 from .private import is_zero

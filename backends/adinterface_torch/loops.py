@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from adinterface.core.contract.errors import BackendError
-from adinterface.core.contract.loops import Arrays, Loops
+from adinterface import BackendError
+from adinterface.core.contract import Arrays, Loops
 
 from .backward import backward
 from .dtypes import is_inexact

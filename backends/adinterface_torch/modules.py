@@ -14,10 +14,8 @@ import torch
 from torch import nn
 from torch.nn.parameter import UninitializedParameter
 
-from adinterface.core.contract import other_packages
-from adinterface.core.contract.errors import ConversionError
-from adinterface.core.contract.nodes import NodeType
-from adinterface.core.contract.structures import Constant
+from adinterface import Constant, ConversionError
+from adinterface.core.contract import NodeType, advice
 
 from .ambient import here
 from .copying import ROW, copy_of, gradient_of
@@ -214,8 +212,8 @@ def refuse_wrappers(module: nn.Module) -> None:
                 f"module it was made from, with its state (load_state_dict), or wrap it in Constant(...); torch.compile it "
                 f"inside f if you need the speed."
             )
-        if (advice := other_packages.advice(inner)) is not None:
-            raise ConversionError(f"{kind.__name__} cannot be rebuilt around gradients. {advice}")
+        if (said := advice(inner)) is not None:
+            raise ConversionError(f"{kind.__name__} cannot be rebuilt around gradients. {said}")
         wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
         if isinstance(inner, nn.parallel.DistributedDataParallel):
             continue  # its hooks run, for the gradient alone (see distributed.py)

@@ -17,6 +17,6 @@ _standard.python_float = lambda: _here.python_float
 
 def unique_all(x: object, /) -> tuple[object, ...]:
     """Composed, since torch.unique does not return the index of the first of each."""
-    from adinterface.numpy_code.compositions import indexing  # here, because it imports twenty files
+    from adinterface.numpy_code.for_engines import unique_all as composed  # here, because it imports twenty files
 
-    return indexing.unique_all(sys.modules[__name__], x)
+    return composed(sys.modules[__name__], x)

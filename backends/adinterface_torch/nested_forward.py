@@ -18,7 +18,7 @@ import torch
 from torch.autograd import forward_ad
 from torch.overrides import TorchFunctionMode
 
-from adinterface.core.contract.errors import BackendError
+from adinterface import BackendError
 
 from .private import (
     TransformType,

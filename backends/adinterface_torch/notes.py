@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adinterface.core.contract.notes import TAKE_FUNCTIONS, Note
+from adinterface.core.contract import TAKE_FUNCTIONS, Note
 
 _NUMPY_CALLED = (
     f"NumPy or SciPy was called on a tensor that is being differentiated. {TAKE_FUNCTIONS} Pass a NumPy array w that f "

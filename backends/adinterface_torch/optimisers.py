@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from adinterface.core.contract.arrays import library_of_array
-from adinterface.core.contract.auto import AutoTorch, changed_options
-from adinterface.core.contract.errors import DisconnectedWarning, levels_to_the_user
-from adinterface.core.contract.library import NUMPY, PYTHON, Library
-from adinterface.core.contract.structures import Leaf
-from adinterface.fit.parameters import Parameters, check_scalar, stateful_type
+from adinterface import AutoTorch, DisconnectedWarning
+from adinterface.core.contract import NUMPY, PYTHON, Library, changed_options, levels_to_the_user, library_of_array
+from adinterface.fit.for_engines import Leaf, Parameters, check_scalar, stateful_type
 
 from .ambient import here
 from .distributed import is_dtensor

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from adinterface.core.contract.errors import ConversionError
+from adinterface import ConversionError
 
 from .ambient import here
 from .private import is_wrapped

@@ -19,8 +19,7 @@ from torch import distributed, nn
 from torch.autograd import forward_ad
 from torch.nn.parallel import DistributedDataParallel
 
-from adinterface.core.contract.auto import AutoTorch
-from adinterface.core.contract.errors import BackendError
+from adinterface import AutoTorch, BackendError
 
 
 class _Missing:

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.autograd.graph import get_gradient_edge
 
-from adinterface.core.contract.backend import Arrays
+from adinterface.core.contract import Arrays
 
 # In the graph. ----------------------------------------------------------------------------------------------------------
 

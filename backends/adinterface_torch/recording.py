@@ -12,8 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from adinterface.core.contract.backend import Arrays, FlatFunction
-from adinterface.core.contract.repetition import known_to
+from adinterface.core.contract import Arrays, FlatFunction, known_to
 
 from .ambient import here
 from .pickling import RUNNING, Guard

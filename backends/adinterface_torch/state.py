@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from adinterface.core.contract.errors import ConversionError
+from adinterface import ConversionError
 
 from .ambient import here
 from .private import is_wrapped, unwrapped

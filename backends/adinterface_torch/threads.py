@@ -19,7 +19,7 @@ from typing import Any
 
 from torch.autograd import forward_ad
 
-from adinterface.core.contract.errors import BackendError
+from adinterface import BackendError
 
 from .ambient import here
 from .nested_forward import is_forward

@@ -17,8 +17,8 @@ import torch
 from torch.autograd.function import BackwardCFunction
 from torch.utils.checkpoint import CheckpointFunction
 
-from adinterface.core.contract.backend import Arrays
-from adinterface.core.contract.errors import BackendError, NotRecordedError
+from adinterface import BackendError, NotRecordedError
+from adinterface.core.contract import Arrays
 
 from .nested_forward import is_followed, plain
 from .private import is_zero, peek, will_be_visited

@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import Any
 
 from adinterface import AutoBackend, derivative, gradient
-from adinterface.core.contract.backend import gives
 from adinterface.core.contract.library import epsilon, width
 from adinterface.core.contract.registry import find
 
@@ -28,7 +27,7 @@ def differentiates(backend: AutoBackend) -> bool:
     It does if it has `pullback`, which differences cannot have, or if one evaluation of f gives a derivative.
     """
     engine = find(backend)
-    if gives(engine, "pullback"):
+    if "pullback" in engine.gives:
         return True
     evaluations = 0
 

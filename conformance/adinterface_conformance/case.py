@@ -26,7 +26,7 @@ from adinterface import (
     pullback,
 )
 from adinterface.core.contract import Backend
-from adinterface.core.contract.backend import Aux, FlatFunction, gives
+from adinterface.core.contract.backend import Aux, FlatFunction
 from adinterface.core.contract.library import kind
 from adinterface.core.contract.registry import backend_class, find
 from adinterface.core.operators.operation import Operation, PartForm
@@ -307,7 +307,7 @@ class Case:
     @property
     def reverse(self) -> bool:
         """Whether the engine takes gradients by its own pullback."""
-        return gives(self.engine, "pullback") and self.engine.mode != "forward"
+        return "pullback" in self.engine.gives and self.engine.mode != "forward"
 
     @property
     def tells_disconnected(self) -> bool:

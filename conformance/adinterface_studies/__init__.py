@@ -30,6 +30,7 @@ STUDIES = {
     "judge": ("judge.command", "right derivatives that `check_gradient` fails, planted faults that it misses: docs/comparing"),
     "tables": ("tables", "write the generated tables of the documentation into docs/tables"),
     "signatures": ("signatures", "write the overloads of the operators, adinterface/_signatures.pyi"),
+    "contract": ("contract", "the members of the contract, and the names that engines take: docs/writing-a-backend"),
     "architecture": ("architecture", "draw the folders of the package and what each imports: docs/architecture"),
     "words": ("words", "count the words of the documentation"),
 }

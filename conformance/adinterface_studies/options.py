@@ -9,7 +9,6 @@ from adinterface_conformance.installed import installed_backends
 from adinterface_conformance.runner import backend_from
 
 from adinterface import AutoBackend
-from adinterface.core.contract.backend import gives
 from adinterface.core.contract.registry import find
 
 
@@ -31,7 +30,7 @@ def _backend(text: str) -> AutoBackend:
 
 def backends(chosen: Sequence[AutoBackend], *, reverse: bool = False) -> list[AutoBackend]:
     """Those that are chosen, or else all that are installed; reverse: and that have a reverse mode."""
-    return [*chosen] or [each for each in installed_backends() if not reverse or gives(find(each), "pullback")]
+    return [*chosen] or [each for each in installed_backends() if not reverse or "pullback" in find(each).gives]
 
 
 def compiles(backend: AutoBackend) -> bool:

@@ -14,6 +14,9 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from adinterface_autograd import AutogradBackend
+from adinterface_autograd.repairs.box import Box
+from adinterface_autograd.repairs.reverse import ReverseNode
+from adinterface_autograd.repairs.traces import new_trace
 from adinterface_conformance import CHECKS, OneOf, Scenario
 from adinterface_conformance.checks import checks_for
 from test_mutations_of_calls import CAUGHT as CALLS_CAUGHT
@@ -207,6 +210,12 @@ def affine(right, function, leaves):
     return pulled._replace(back=lambda w: tuple(g + 1e-4 for g in pulled.back(w)))
 
 
+def still_traced(gradients, leaves):
+    """As of an engine that takes `differentiable` for a wish that results stay in its graph."""
+    with new_trace() as trace:
+        return [Box(g, trace, ReverseNode.root_of(g)) for g in gradients]
+
+
 ENGINE = {
     "sign": of_gradients(lambda gs, xs: [-g for g in gs]),
     "conjugate": of_gradients(lambda gs, xs: [anp.conj(g) for g in gs]),
@@ -240,6 +249,7 @@ ENGINE = {
     "auxiliary result lost": wrong_aux,
     "not deterministic": of_gradients(nondeterministic),
     "not safe in threads": one_thread_at_a_time,
+    "results still traced": of_gradients(still_traced),
 }
 
 # The scenarios -------------------------------------------------------------------------------------------------------
@@ -345,6 +355,8 @@ ENGINE_CAUGHT = [
     ("auxiliary result lost", "aux", "value"),
     ("not deterministic", "cubes", "deterministic"),
     ("not safe in threads", "cubes", "threads"),
+    ("results still traced", "cubes", "dtype"),
+    ("results still traced", "hessian", "dtype"),
     ("factor", "hvp", "taylor"),
     ("factor", "hessian", "taylor"),
     ("factor", "diagonal", "taylor"),

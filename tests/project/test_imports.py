@@ -2,7 +2,9 @@
 
 import ast
 import functools
+import importlib
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import adinterface
+from adinterface.core import contract
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "adinterface"
@@ -118,6 +121,41 @@ def test_every_backend_has_its_row_in_this_file():
 @pytest.mark.parametrize("name", BACKENDS)
 def test_a_backend_imports_the_core_and_its_own_engine_and_no_sibling(name):
     assert _foreign(BACKENDS[name], FREE | ENGINE_OF[name]) == []
+
+
+def _taken(path):
+    """What a file takes from adinterface, each as (module, name)."""
+    for node in _imports_of(path):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names if alias.name.partition(".")[0] == "adinterface")
+        elif not node.level and node.module.partition(".")[0] == "adinterface":
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+def _is_open(module, name):
+    """Whether engines may import a name from a module of adinterface: `for_engines` of an extension, or a public name."""
+    surface = ("adinterface", "adinterface.core.contract", "adinterface.namespaces")
+    extension = re.fullmatch(r"adinterface\.(batching|fit|integrations|namespaces|numpy_code|scipy)\.for_engines", module)
+    if not extension and module not in surface:
+        return False
+    return name is None or name in importlib.import_module(module).__all__
+
+
+STRANGERS = [ROOT / "tests" / "engines", ROOT / "tests" / "core" / "contract" / "tutorial_backend"]
+
+
+@pytest.mark.parametrize("folder", [*BACKENDS.values(), *STRANGERS], ids=lambda path: path.name)
+def test_engines_import_public_names_the_contract_and_what_extensions_have_for_them(folder):
+    files = [path for path in _files(folder) if not path.name.startswith("test_")]
+    found = [(path.name, *taken) for path in files for taken in _taken(path)]
+    assert found
+    assert [place for place in found if not _is_open(*place[1:])] == []
+
+
+def test_every_name_of_the_contract_is_for_an_engine():
+    """Or for the page of the contract: the classes that engines inherit from, by another one."""
+    used = {name for folder in BACKENDS.values() for path in _files(folder) for _, name in _taken(path)}
+    assert set(contract.__all__) - used <= {"Shortcuts", "LibraryShortcuts"} | {"AutoBackend"}
 
 
 @pytest.mark.parametrize("name", REPAIRED)

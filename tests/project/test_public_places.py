@@ -233,7 +233,7 @@ def test_another_package_gives_facts_as_keywords_or_as_attributes(monkeypatch):
             del known[name]
 
     @dataclasses.dataclass(frozen=True)
-    class AutoOthers(AutoBackend, package="others-engine", optimisers=("others_optim",), exports="text"):
+    class AutoOthers(AutoBackend, package="others-engine", optimisers={"others_optim": "others:Optim"}, exports="text"):
         name = "others"
         depth: int = 1
 
@@ -248,7 +248,7 @@ def test_another_package_gives_facts_as_keywords_or_as_attributes(monkeypatch):
 
     assert AutoOthers.install() == "pip install others-engine"
     assert AutoAttributes.install() == "pip install attributes"
-    assert classes_with("optimisers")[AutoOthers] == ("others_optim",)
+    assert classes_with("optimisers")[AutoOthers] == {"others_optim": "others:Optim"}
     exports = classes_with("exports")
     assert (exports[AutoOthers], exports[AutoAttributes], exports[AutoJax]) == ("text", "files", "StableHLO")
     assert FACTS["is_compiling"]["attributes"]() is False

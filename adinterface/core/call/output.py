@@ -13,7 +13,7 @@ import numpy as np
 from ..contract.ambient import CORE, Kinds, now, within
 from ..contract.backend import Arrays, Aux
 from ..contract.errors import NotDifferentiableError, OutputError
-from ..contract.library import NUMPY, PYTHON, Library, kind
+from ..contract.library import NUMPY, PYTHON, REAL_SCALARS, Library, kind
 from ..derive.primitives import Sampled
 from ..tree import (
     CARRIED,
@@ -78,7 +78,7 @@ class Function(Sampled):
         numbers = kinds.numbers and getattr(f, "asks_for_python_numbers", None) is True
         self.records_leaves: bool = bool(kinds.arrays or numbers or kinds.constants)
         #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
-        self.records_evaluation: bool = type(library).traced is Library.traced
+        self.records_evaluation: bool = "traced" not in library.gives
         #: Whether only arrays in the library of f's arrays may be differentiated.
         self.is_output: Callable[[Any], bool] = library.is_floating if output == "tree" else library.is_real_scalar
 
@@ -151,7 +151,7 @@ class Function(Sampled):
 
     def received(self, result: Any) -> tuple[Arrays, Aux]:
         library, cls = self.plan.conversions.library, type(result)
-        if cls in library.scalars or (HANDLERS.get(cls) is library and self.is_output(result)):
+        if (cls in REAL_SCALARS and library is NUMPY) or (HANDLERS.get(cls) is library and self.is_output(result)):
             return (result,), ALONE
         return split(self.plan, self.output, result)
 

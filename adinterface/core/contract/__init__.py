@@ -1,35 +1,68 @@
 """The contract: what engines and containers must provide, and the values that choose an engine.
 
-Imports NumPy and nothing else of this package. The names here are public: engines of other packages import them.
+Imports NumPy and nothing else of this package. An engine imports `adinterface` and the names here, which are public.
 """
 
-from .auto import AutoBackend
-from .backend import Aux, Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward, Shortcuts
-from .library import NUMPY, Library, unsupported_dtype
-from .loops import Loops
+from .arrays import block_dtype, cast_like, full_like, library_of, library_of_array, size_of
+from .auto import AutoBackend, changed_options
+from .backend import (
+    Arrays,
+    Aux,
+    Backend,
+    FlatFunction,
+    Gradient,
+    Jacobian,
+    KnownFailure,
+    Linearized,
+    Pullback,
+    Pushforward,
+    Randomness,
+    Shortcuts,
+)
+from .cache import Cache
+from .errors import comes_from_reading, levels_to_the_user
+from .inexact import Accuracy, Errors, LeafAccuracy
+from .library import (
+    NUMPY,
+    PYTHON,
+    Enter,
+    Generator,
+    Leave,
+    LeaveAll,
+    Library,
+    LibraryShortcuts,
+    Scoping,
+    any_wide,
+    as_it_is,
+    dtype_name,
+    epsilon,
+    kind,
+    unsupported_dtype,
+    width,
+)
+from .loops import Loops, Step
 from .nodes import NodeType, Wrapping
+from .notes import TAKE_FUNCTIONS, Note, note_of
+from .other_packages import advice
 from .publish import publish
-from .repetition import Repeated
-from .rules import Point
+from .record import active_record, note_accuracy, note_step
+from .registry import backend_of, evaluation, function_of_extension
+from .repetition import Draws, Repeated, copies, draws_undone, known_to
+from .rules import FlatRule, Point, require_linear
+from .static_values import Unkeyed, key_of
 
 __all__ = [
-    "NUMPY",
-    "AutoBackend",
-    "Aux",
-    "Backend",
-    "FlatFunction",
-    "KnownFailure",
-    "Library",
-    "Linearized",
-    "Loops",
-    "NodeType",
-    "Point",
-    "Pullback",
-    "Pushforward",
-    "Repeated",
-    "Shortcuts",
-    "Wrapping",
-    "unsupported_dtype",
-]
+    # what every engine needs
+    "AutoBackend", "Backend", "FlatFunction", "Arrays", "Aux", "Pullback", "Pushforward", "Repeated", "Library", "NUMPY",
+    "PYTHON", "unsupported_dtype", "KnownFailure",
+    # what gives speed, rules, loops, containers, and an engine whose derivatives have errors
+    "Shortcuts", "Gradient", "Jacobian", "Linearized", "Randomness", "LibraryShortcuts", "Enter", "Leave", "LeaveAll",
+    "Scoping", "Generator", "FlatRule", "Point", "Loops", "Step", "NodeType", "Wrapping", "Errors", "Accuracy", "LeafAccuracy",
+    # helpers: of arrays and dtypes, messages, records, static values, random draws, extensions
+    "as_it_is", "kind", "width", "any_wide", "epsilon", "dtype_name", "library_of", "library_of_array", "size_of", "full_like",
+    "cast_like", "block_dtype", "require_linear", "Note", "note_of", "TAKE_FUNCTIONS", "advice", "levels_to_the_user",
+    "note_step", "note_accuracy", "active_record", "key_of", "Unkeyed", "Cache", "changed_options", "backend_of",
+    "evaluation", "function_of_extension", "Draws", "draws_undone", "known_to", "copies", "comes_from_reading",
+]  # fmt: skip
 
 publish(__name__, globals())

@@ -38,7 +38,7 @@ class AutoBackend:
 
     # Facts of the engine, which a class gives as keywords or as attributes. `help` shows attributes between the options:
     #
-    # optimisers: those of the engine's backend, by the names of the functions that users call, a tuple.
+    # optimisers: those of the engine's backend, by the names of the functions that users call: `{"optax": "module:factory"}`.
     # exports: the format of files that `Prepared.export` writes, for messages.
     # package: what pip installs for the engine; its `name` by default.
     # is_compiling: a function that says whether a compiler of the engine traces the running code, as `torch.compile` does. The
@@ -143,7 +143,9 @@ class MatrixBackend(AutoBackend):
 
 
 @dataclass(frozen=True, repr=False)
-class AutoJax(AutoBackend, package="'adinterface[jax]'", optimisers=("optax",), exports="StableHLO"):
+class AutoJax(
+    AutoBackend, package="'adinterface[jax]'", optimisers={"optax": "adinterface_jax.optimisers:Optax"}, exports="StableHLO"
+):
     """JAX.
 
     mode: `"forward"` (jvp) or `"reverse"` (vjp); None lets the operator choose.
@@ -171,7 +173,7 @@ def _torch_is_compiling() -> bool:
 class AutoTorch(
     AutoBackend,
     package="'adinterface[torch]'",
-    optimisers=("torch_optim",),
+    optimisers={"torch_optim": "adinterface_torch.optimisers:TorchOptim"},
     exports="torch.export",
     is_compiling=_torch_is_compiling,
 ):

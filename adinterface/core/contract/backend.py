@@ -1,12 +1,8 @@
 """The contract of a backend: what an engine must provide so that every operator works with it.
 
-An engine sees a flat function on a flat tuple of its own arrays. It never sees a tree, a Constant or a keyword.
-
-- Required: one primitive of `Backend`, `pullback` or `pushforward`. The core writes every operator once from it.
-- Optional, for speed: `Shortcuts`, and `LibraryShortcuts` in `library.py`.
-- For an engine with arrays or tracers of its own: `Library` in `library.py`.
-
-An engine imports `adinterface` and `adinterface.core.contract`. `docs/writing-a-backend.md` names its other imports.
+An engine sees a flat function on a flat tuple of its own arrays. It never sees a tree, a Constant or a keyword. It gives one
+primitive of `Backend`, from which the core writes every operator, and a `Library` if it has arrays or tracers of its own.
+`Shortcuts` and `LibraryShortcuts` are for speed.
 """
 
 from __future__ import annotations
@@ -19,11 +15,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from .auto import AutoBackend, Mode, is_mode
 from .inexact import Errors
-from .library import Library, Scoping
+from .library import Library, Scoping, own_members
 from .nodes import NodeType
-
-Arrays = tuple[Any, ...]
-
+from .rules import Arrays as Arrays
 
 #: Random numbers that f draws while it is evaluated for many entries at once: refused, drawn for each entry, or shared.
 Randomness = Literal["error", "different", "same"]
@@ -149,8 +143,6 @@ class Shortcuts:
     transposes: ClassVar[bool] = False
     #: Without a `mode`, pushforwards transpose `pullback`, though `pushforward` is defined.
     prefers_transposing: ClassVar[bool] = False
-    #: Without a `mode`, a Jacobian of at most this many inputs uses `pushforward_stacked`, for any number of outputs.
-    forward_below: ClassVar[int] = 0
     #: The modes of the outer and the inner derivative in second-order operators, unless the user sets `mode`.
     second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
 
@@ -180,8 +172,7 @@ class Shortcuts:
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """For a function with one real scalar output: the gradients, and the Hessian times the directions, with an empty aux.
 
-        None represents zeros, among the gradients and among the products.
-        Called where this backend is both the outer and the inner one.
+        None among them represents zeros. Called, like the next three, where this backend is both the outer and the inner one.
         """
         return None
 
@@ -189,7 +180,6 @@ class Shortcuts:
         """For a function with one real scalar output: the Jacobian of its gradients, which are the outputs.
 
         `aux.arrays` holds the function's value and its aux, or nothing without `value`; then the gradients are not used.
-        Called, like the next two, where this backend is both the outer and the inner one.
         """
         return None
 
@@ -249,8 +239,8 @@ class Shortcuts:
     def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any] | None:
         """Write a function of such native arrays, as compiled code, to a file that loads without this package.
 
-        `function` returns a tuple of native arrays. The result is a manifest of the file: `format`, `load` (the code that loads
-        it), and other facts for the user. None if the engine cannot; then nothing is written.
+        The result is a manifest of the file: `format`, `load` (the code that loads it), and other facts for the user. None if
+        the engine cannot; then nothing is written.
         """
         return None
 
@@ -262,7 +252,7 @@ class Shortcuts:
 class Backend(Shortcuts, ABC):
     """One engine. Derive from it, and name the class in an entry point of the group `adinterface.backends`.
 
-    Laws, checked by the conformance package. For `outputs, aux, back, _ = pullback(function, leaves)` and
+    Laws, checked by the conformance package. For `outputs, aux, back, *_ = pullback(function, leaves)` and
     `_, tangents_out, _ = pushforward(function, leaves, tangents)`:
 
     - value: `outputs` and `aux` equal those of `function(*leaves)`;
@@ -284,6 +274,11 @@ class Backend(Shortcuts, ABC):
     known_failures: ClassVar[tuple[KnownFailure, ...]] = ()
     #: The library of the arrays that the engine computes with; None if it takes each leaf in its own library.
     library: Library | None
+    #: The names of the members that the class defines: the operators choose by them.
+    gives: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        cls.gives = own_members(cls, Backend)
 
     def __init__(self, auto: AutoBackend):
         self.auto = auto
@@ -297,8 +292,8 @@ class Backend(Shortcuts, ABC):
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
         """Evaluate `function` once, and return the map from cotangents of its outputs to cotangents of the leaves.
 
-        With `differentiable`, `back` may be called inside another `pullback` of this backend; an engine that does not
-        transpose can ignore it.
+        differentiable: `back` will be called inside another `pullback` of this backend, which differentiates it. An engine
+        that does not transpose can ignore it. It is no wish that results stay traced: see `Library.traced`.
         """
         raise NotImplementedError
 
@@ -310,10 +305,7 @@ class Backend(Shortcuts, ABC):
         raise NotImplementedError
 
     def scope(self) -> Scoping | None:
-        """Enters the context that the options of the value need; None if they need none.
-
-        The context is entered when a call begins, and when a map that a call returned is applied.
-        """
+        """Enters the context that the options of the value need, for each call and each map of a call; None for none."""
         return None
 
     def note(self, error: Exception) -> str | None:
@@ -321,27 +313,12 @@ class Backend(Shortcuts, ABC):
         return None
 
     @classmethod
-    def optimiser(cls, name: str) -> Callable[..., Any]:
-        """The factory of the optimiser with this name; the class of the backend's value lists the names in `optimisers`."""
-        raise NotImplementedError
-
-    @classmethod
-    def advice(cls, value: object) -> str | None:
-        """What to pass in place of an opaque object that holds arrays, if this engine's users have a way; else None."""
-        return None
-
-    @classmethod
     def compiler(cls, entries: Set[CodeType]) -> Any:
-        """An `integrations.traced_calls.Compiler` of users' code, for an engine whose value defines `is_compiling`.
+        """An `integrations.for_engines.Compiler` of users' code, for an engine whose value defines `is_compiling`. Called once.
 
-        It is called once. entries: code that the compiler leaves uncompiled where Python calls it, with all that it calls.
+        entries: code that the compiler leaves uncompiled where Python calls it, with all that it calls.
         """
         raise NotImplementedError
-
-    @classmethod
-    def devices_of(cls, executor: Any) -> list[Any] | None:
-        """The devices of an executor, if it is this engine's own class for several devices; None for any other."""
-        return None
 
     @classmethod
     def pickle_device(cls, device: Any) -> bytes:
@@ -352,8 +329,3 @@ class Backend(Shortcuts, ABC):
     def devices(cls) -> list[str]:
         """The devices that the engine sees, for `python -m adinterface`."""
         return ["cpu"]
-
-
-def gives(backend: Backend, member: str) -> bool:
-    """Whether a backend defines this primitive, or this shortcut, itself."""
-    return getattr(type(backend), member) is not getattr(Backend, member)

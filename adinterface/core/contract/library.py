@@ -1,10 +1,8 @@
 """Array libraries: what a leaf is, and how it is converted between libraries.
 
 A `Library` describes the arrays of one package. Those of NumPy arrays and Python numbers are defined here; each engine
-provides the library of its arrays through its backend. Nothing else in the core looks inside an array.
-
-- Required: `name`, `types`, `dtype`, `to_numpy`, `asarray` and `namespace` of `Library`. All else has a default.
-- Optional, for speed: `LibraryShortcuts`.
+provides the library of its arrays through its backend. Nothing else in the core looks inside an array. Each must give `name`,
+`types`, `dtype`, `to_numpy`, `asarray` and `namespace`; all else has a default.
 """
 
 from __future__ import annotations
@@ -13,9 +11,10 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from inspect import getattr_static
 from operator import attrgetter
 from types import ModuleType
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, final
 
 import numpy as np
 
@@ -50,6 +49,12 @@ class Scoping(Protocol):
     """Returns the context that a call needs at this point; None where it needs none."""
 
     def __call__(self) -> AbstractContextManager[Any] | None: ...
+
+
+def own_members(cls: type, base: type) -> frozenset[str]:
+    """The names of the members of a class of the contract that a subclass defines in place of the defaults."""
+    members = [name for name in dir(base) if not name.startswith("_")]
+    return frozenset([name for name in members if getattr_static(cls, name) is not getattr_static(base, name)])
 
 
 def as_it_is(x: Any, taken: set[int]) -> Any:
@@ -138,8 +143,6 @@ class Generator(NamedTuple):
 class LibraryShortcuts:
     """Conversions that a library may do itself where that is faster. All are optional."""
 
-    #: Types of which every instance is a real 0-d scalar.
-    scalars: ClassVar[frozenset[type]] = frozenset()
     #: `enter` turns a NumPy array into a new object of this call, though it may share the array's memory.
     adopts_new: ClassVar[bool] = False
 
@@ -181,7 +184,9 @@ class Library(LibraryShortcuts, ABC):
     `stack`, `concat`, `reshape`, `moveaxis` and `sum`, and for complex arrays `real` and `conj`.
     """
 
-    is_library: ClassVar[bool] = True
+    is_library: Final = True
+    #: The names of the members that the class defines.
+    gives: ClassVar[frozenset[str]] = frozenset()
     name: ClassVar[str]
     types: ClassVar[tuple[type, ...]]
     mutable: ClassVar[bool] = True
@@ -189,8 +194,9 @@ class Library(LibraryShortcuts, ABC):
     compiles_other: ClassVar[bool] = False
     #: Whether arrays that the engine does not trace are plain NumPy arrays.
     plain_numpy: ClassVar[bool] = False
-    #: Whether it takes arrays of other libraries through DLPack; otherwise as NumPy arrays.
-    adopts_dlpack: ClassVar[bool] = True
+
+    def __init_subclass__(cls) -> None:
+        cls.gives = own_members(cls, Library)
 
     def owns(self, x: object) -> bool:
         """Whether x is an array (or a tracer) of this library."""
@@ -223,28 +229,28 @@ class Library(LibraryShortcuts, ABC):
 
         They are known by default where `traced` is the default, since arrays are then no tracers.
         """
-        return self.to_numpy(x) if type(self).traced is Library.traced else None
+        return None if "traced" in self.gives else self.to_numpy(x)
 
     @abstractmethod
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         """The numbers of x, without a copy where possible; may be read-only."""
 
     def exported(self, x: Any) -> Any:
-        """x in a form that another library can take: a NumPy array, or an object with `__dlpack__`."""
+        """x in a form that another library can take: a NumPy array, or an object with `__dlpack__`.
+
+        Raises ConversionError for an array that must be gathered first.
+        """
         return self.to_numpy(x)
 
     def sent(self, x: Any) -> Any:
         """x for a worker, which may be another process: in a form that can be read there unchanged."""
         return x
 
+    @final
     def foreign(self, x: Any, source: Library) -> Any:
         """An array of another library in the form that `asarray` takes."""
-        source.require_together(x)
-        return source.exported(x) if self.adopts_dlpack else source.to_numpy(x)
-
-    def require_together(self, x: Any) -> None:
-        """Raise ConversionError for an array that must be gathered before another library can read its numbers."""
-        return
+        exported = source.exported(x)
+        return source.to_numpy(x) if self.plain_numpy and type(exported) is not np.ndarray else exported
 
     @abstractmethod
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
@@ -269,8 +275,9 @@ class Library(LibraryShortcuts, ABC):
 
     def is_real_scalar(self, x: Any) -> bool:
         """Whether x is 0-d and of a real floating dtype."""
-        return self.shape(x) == () and self.is_floating(x) and kind(self.dtype(x)) == "real"
+        return kind(self.dtype(x)) == "real" and self.shape(x) == ()
 
+    @final
     def is_floating(self, x: Any) -> bool:
         """Whether x is of a real or complex floating dtype."""
         return kind(self.dtype(x)) in ("real", "complex")
@@ -297,17 +304,13 @@ class Library(LibraryShortcuts, ABC):
     def sparse_matrices(self, rows: Any, columns: Any, shape: tuple[int, int]) -> Callable[[Any], Any] | None:
         """A function from a vector of entries to the library's sparse matrix, with these rows and columns, sorted by rows.
 
-        rows, columns: NumPy arrays, which are not written to. None where it has no sparse matrices: results are then SciPy's.
+        rows, columns: NumPy arrays, which are not written to. Without it, results are SciPy matrices.
         """
         return None
 
     def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
         """The elements of an array at these places, counted in C order; all places are in bounds."""
         return self.namespace(x).reshape(x, (-1,))[self.asarray(places, like=x)]
-
-    def sample(self, x: Any, index: tuple[np.ndarray[Any, Any], ...]) -> np.ndarray[Any, Any]:
-        """The numbers of x at a few places, an array of indices for each axis, without a copy of all of x."""
-        return self.to_numpy(x[tuple([self.asarray(part, like=x) for part in index])])
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
         """Enters the context in which arrays of these dtypes keep them; None if they always do.
@@ -317,7 +320,7 @@ class Library(LibraryShortcuts, ABC):
         return None
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
-        """The context of an evaluation of f for its value alone, as finite differences need; None where there is none."""
+        """The context of an evaluation of f for its value alone, as of finite differences; None where there is none."""
         return None
 
     def generators(self, given: Sequence[Any] = ()) -> Sequence[Generator]:
@@ -385,13 +388,16 @@ def unsupported_dtype(dtype: str, engine: str, supported: Iterable[str]) -> Prec
 _DTYPE_AND_SHAPE = attrgetter("dtype", "shape")
 
 
+#: NumPy types of which every instance is a real 0-d scalar.
+REAL_SCALARS = frozenset({np.float16, np.float32, np.float64})
+
+
 class NumpyLibrary(Library):
     """NumPy arrays and scalars: the only library that the core itself needs."""
 
     name = "numpy"
     types: ClassVar[tuple[type, ...]] = (np.ndarray, np.generic)
-    scalars: ClassVar[frozenset[type]] = frozenset({np.float16, np.float32, np.float64})
-    adopts_dlpack = False
+    plain_numpy = True
 
     def owns(self, x: object) -> bool:
         return type(x) is np.ndarray or isinstance(x, (np.generic, np.memmap))
@@ -464,9 +470,6 @@ class NumpyLibrary(Library):
     def is_real_scalar(self, x: Any) -> bool:
         return bool(x.ndim == 0 and x.dtype.kind == "f")
 
-    def is_floating(self, x: Any) -> bool:
-        return x.dtype.kind in "fc" or super().is_floating(x)
-
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is PYTHON:
             number = np.dtype(dtype).type
@@ -509,7 +512,7 @@ class NumpyLibrary(Library):
 
 
 def _to_float(result: Any, taken: set[int]) -> Any:
-    return float(result) if type(result) in NUMPY.scalars or type(result) is np.ndarray else None
+    return float(result) if type(result) in REAL_SCALARS or type(result) is np.ndarray else None
 
 
 def _sole_view(x: np.ndarray[Any, Any]) -> bool:

@@ -1,8 +1,4 @@
-"""Loops and branches that an engine may compile itself. Optional.
-
-A loop sees flat tuples of the engine's arrays, never a tree. By default the core runs a Python loop, whose operations an
-engine records as those of any Python code.
-"""
+"""Loops and branches that an engine may compile, on flat tuples of its arrays. By default the core runs a Python loop."""
 
 from __future__ import annotations
 
@@ -10,10 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from .errors import BackendError
+from .rules import Arrays
 
 T = TypeVar("T")
-
-Arrays = tuple[Any, ...]
 
 #: From the carry and one slice of each scanned array to the next carry and one slice of each result.
 Step = Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]

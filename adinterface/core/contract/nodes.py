@@ -1,14 +1,13 @@
 """Node types: how a container is flattened into children and built again.
 
-The built-in types are in `containers`. An engine adds its own (`torch.nn.Module`, JAX's pytrees) through its backend, and a
-user adds a class with `register_node`.
+An engine adds its own (`torch.nn.Module`, JAX's pytrees) through its backend, and a user adds a class with `register_node`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from .static_values import key_of
 
@@ -38,7 +37,7 @@ class NodeType(ABC):
     Laws: with `children, data = flatten(x)`, `unflatten(data, children)` equals x; `flatten` never writes.
     """
 
-    is_library: ClassVar[bool] = False
+    is_library: Final = False
     #: f reaches the children through the object itself, and an engine may differentiate them in place. The data of such a type
     #: holds no object: `unflatten` and `gradient` get a pair of the object and its own children in front of the children.
     is_owner: ClassVar[bool] = False

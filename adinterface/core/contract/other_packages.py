@@ -46,6 +46,11 @@ def advice(value: object) -> str | None:
         )
     if "keras" in packages and hasattr(value, "value"):
         return "Pass the value of a Keras variable, variable.value."
+    if "flax" in packages and hasattr(value, "unbind"):
+        return (
+            "A bound module of Flax holds its variables: module, variables = bound.unbind(). Differentiate a function of the "
+            "variables, which calls module.apply(variables, x)."
+        )
     if made == "x.toarray()":
         return f"Pass {made}, or Constant(x) with adinterface.scipy.sparse.product(x, v) in f in place of x @ v."
     return None if made is None else f"Pass {made}, in Constant(...) if it is not differentiated."

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from types import CellType, FunctionType
 from typing import Any
@@ -88,6 +88,11 @@ def drawing_from(states: States) -> Iterator[None]:
             generator.set(state)
 
 
+def draws_undone() -> AbstractContextManager[None]:
+    """A trial: code after which the generators of NumPy and Python have the states that they had before."""
+    return drawing_from(states_of(of_python()))
+
+
 class Draws:
     """Evaluations that draw the same numbers: each starts from the states in which the first one finds the generators.
 
@@ -151,4 +156,6 @@ def _copy(backend: Backend, leaf: Any) -> Any:
     return leaf if not library.mutable or library.traced(leaf) else library.asarray(leaf, copy=True)
 
 
-__all__ = ["Draws", "Repeated", "States", "copies", "drawing_from", "known_to", "of_engines", "of_python", "states_of"]
+__all__ = [
+    "Draws", "Repeated", "States", "copies", "drawing_from", "draws_undone", "known_to", "of_engines", "of_python", "states_of",
+]  # fmt: skip

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..contract.arrays import block_dtype, cast, filled, full_like, is_complex, library_of, size_of
-from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
+from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback
 from ..contract.errors import NotRecordedError
 from ..contract.record import active_record, from_engine, note_step
 from . import policy
@@ -21,12 +21,12 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
         if active_record() is None:  # shorter for the most frequent call
             result = backend.gradient(function, leaves, value=value)
         else:
-            step = "one pullback of 1" if gives(backend, "pullback") else "its own gradient"
+            step = "one pullback of 1" if "pullback" in backend.gives else "its own gradient"
             result = from_engine(backend, step, backend.gradient, function, leaves, value=value)
         if result is not None:
             gradients = filled(backend, result.gradients, leaves)
             return result if gradients is result.gradients else result._replace(gradients=gradients)
-        if gives(backend, "pullback"):
+        if "pullback" in backend.gives:
             note_step(backend, "one pullback of 1")
             pulled = checked(backend, backend.pullback(function, leaves), leaves)
             seed = full_like(backend, pulled.outputs[0], 1.0)
@@ -128,7 +128,7 @@ def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> Jacobian:
 def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacobian | None:
     """All columns in one batch, from one evaluation of f; None if the engine cannot, or if they exceed one batch."""
     components = Components(backend, leaves, [is_complex(backend, leaf) for leaf in leaves])
-    if not gives(backend, "pushforward_stacked") or backend.chunk_size == 1 or len(list(components.chunks())) != 1:
+    if "pushforward_stacked" not in backend.gives or backend.chunk_size == 1 or len(list(components.chunks())) != 1:
         return None
     note_step(backend, f"{components.count} columns of the Jacobian in one batch of pushforwards")
     pushed = backend.pushforward_stacked(function, leaves, components.seeds(0, components.count))

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from ..contract.ambient import within
 from ..contract.arrays import cast_like, filled, full_like, is_complex, library_of
-from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward, gives
+from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward
 from ..contract.errors import BackendError, NotRecordedError
 from ..contract.record import note_step
 from ..contract.repetition import Repeated, copies
@@ -68,13 +68,13 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
         linear = backend.linearize(function, leaves)
         if linear is not None:
             return checked(backend, linear, leaves)
-        if gives(backend, "pushforward"):
+        if "pushforward" in backend.gives:
             return _linearize_by_pushforward(backend, function, leaves)
     if backend.transposes:
         note_step(backend, "one pullback, transposed into a linear map")
         pulled = checked(backend, backend.pullback(function, leaves, differentiable=True), leaves)
         return _transposed_or_by_rows(backend, pulled)
-    if not gives(backend, "pullback"):
+    if "pullback" not in backend.gives:
         raise BackendError(f"{type(backend).__name__} defines neither pullback nor pushforward; it must give one of them.")
     note_step(backend, "one pullback; push: one back for each real number in the result")
     pulled = checked(backend, backend.pullback(function, leaves), leaves)

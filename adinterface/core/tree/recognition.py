@@ -197,7 +197,7 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
             f"Pass {plain}(x), or wrap it in Constant(...)."
         )
     if buffer_has_floats(value):
-        remedy = _advice(value) or "Pass numpy.asarray(x) or what it is made of, or wrap it in Constant(...)."
+        remedy = other_packages.advice(value) or "Pass numpy.asarray(x) or what it is made of, or wrap it in Constant(...)."
         raise NotDifferentiableError(
             f"{path} is {an(name)}, whose floating numbers no engine differentiates where they are: they would silently have "
             f"no gradient. {remedy} Or register the class with register_node({cls.__qualname__}, flatten, unflatten)."
@@ -209,7 +209,7 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
         way = "flatten, unflatten"
         if inner.startswith("."):
             way = f"fields=[{inner[1:].partition('.')[0].partition('[')[0]!r}]"
-        remedy = _advice(value) or (
+        remedy = other_packages.advice(value) or (
             f"Register the class with register_node({cls.__qualname__}, {way}){_or_dataclass(cls)}, or wrap it in "
             f"Constant(...)."
         )
@@ -229,12 +229,6 @@ def _or_dataclass(cls: type) -> str:
     return "" if "site-packages" in (getattr(module, "__file__", None) or "") else ", make it a dataclass"
 
 
-def _advice(value: object) -> str | None:
-    return next(
-        (said for backend in registry.loaded_backends() if (said := backend.advice(value))), None
-    ) or other_packages.advice(value)
-
-
 def is_floating_array(value: object) -> bool:
     """Whether value is an array of real or complex floats, of any loaded library."""
     if isinstance(value, np.ndarray):
@@ -249,7 +243,7 @@ def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:
     """Raise NotDifferentiableError for an attribute of `owner` that holds a floating array without being a field."""
     inner = "" if is_floating_array(value) or buffer_has_floats(value) else hidden(value, is_floating_array)
     if inner is not None:
-        remedy = _advice(owner) or (
+        remedy = other_packages.advice(owner) or (
             "Declare it as a field, mark it static with field(metadata={'static': True}), register the class with "
             "register_node, or wrap the object in Constant(...)."
         )

@@ -6,9 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from adinterface.numpy_code.compositions import COMPOSITIONS
-from adinterface.numpy_code.compositions.composing import array, counted_in_full, promoted, sine_dtype
-from adinterface.numpy_code.compositions.composing import inexact as inexact_array
+from adinterface.numpy_code.for_engines import COMPOSITIONS, array, counted_in_full, promoted, sine_dtype
+from adinterface.numpy_code.for_engines import inexact as inexact_array
 
 
 def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:

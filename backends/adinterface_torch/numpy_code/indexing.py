@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adinterface.numpy_code.compositions.indexing import axes_taken, forwards, is_simple
+from adinterface.numpy_code.for_engines import axes_taken, forwards, is_simple
 
 from .composed import listed, on_tensors
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from adinterface.numpy_code.compositions import COMPOSITIONS
+from adinterface.numpy_code.for_engines import COMPOSITIONS
 
 from ..private import is_wrapped
 from .composed import composed, inexact

@@ -42,7 +42,7 @@ def around(function: Function) -> Function:
 
 def _gammaincc(a: Any, x: Any) -> Any:
     """For a tiny a and an x up to 1, the series in torch lacks a term."""
-    from adinterface.scipy.special.for_engines import small_shape_complement  # here, because it needs SciPy
+    from adinterface.scipy.for_engines import small_shape_complement  # here, because it needs SciPy
 
     from .. import namespace  # here, because array-api-compat is slow to import
 
@@ -83,7 +83,7 @@ def _zero_outside(name: str, function: Function) -> Function:
     def call(x: Any) -> Any:
         if is_nested_forward((x,)):
             return function(x)
-        from adinterface.scipy.special.for_engines import with_partials  # here, because it needs SciPy
+        from adinterface.scipy.for_engines import with_partials  # here, because it needs SciPy
 
         return with_partials(name, function)(x)
 

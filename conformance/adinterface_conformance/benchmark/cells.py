@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from adinterface import AutoBackend
 from adinterface.core.contract import registry
-from adinterface.core.contract.backend import gives
 
 from . import engine_code
 from .engine_code import Leaf
@@ -91,4 +90,4 @@ def chosen(auto: AutoBackend, leaf: Leaf | None = None, cells: Sequence[Cell] = 
 
 
 def goes_in_reverse(auto: AutoBackend) -> bool:
-    return gives(registry.find(auto), "pullback")
+    return "pullback" in registry.find(auto).gives

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from adinterface import AutoBackend, AutoFiniteDifferences, tree
-from adinterface.core.contract.backend import gives
 from adinterface.core.contract.registry import find
 
 from ..accuracy import differentiates
@@ -305,7 +304,7 @@ def engines_of(backends: Sequence[AutoBackend]) -> list[AutoBackend]:
 
 def compiles(backend: AutoBackend) -> bool:
     """Whether a prepared call is compiled, which takes a second."""
-    return gives(find(inner_of(backend)), "compile")
+    return "compile" in find(inner_of(backend)).gives
 
 
 __all__ = ["ROADS", "Call", "Place", "Reference", "Rough", "compiles", "engines_of", "reference", "stages_of"]

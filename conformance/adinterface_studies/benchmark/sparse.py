@@ -17,7 +17,6 @@ from typing import Any
 import adinterface
 from adinterface import AutoBackend, AutoSparse, hessian, jacobian, prepare
 from adinterface.core.contract import registry
-from adinterface.core.contract.backend import gives
 from adinterface.sparse import sparsity
 from adinterface.sparse.colouring import by_symmetry, choose, symmetric
 from adinterface.sparse.detect_trace import traced_pattern
@@ -199,7 +198,7 @@ def main(argv: Sequence[str], backends: Sequence[AutoBackend]) -> int:
         if options.problem and problem.name not in options.problem:
             continue
         for auto in chosen:
-            if not gives(registry.find(auto), "pullback") and (problem.scalar or problem.name == "arrow"):
+            if "pullback" not in registry.find(auto).gives and (problem.scalar or problem.name == "arrow"):
                 continue  # its gradients and full rows take as long as all columns
             size, clock = options.size or problem.measured, _clock(options.processor_time)
             print(row(measure(problem, auto, size, options.seconds, clock=clock)), flush=True)

@@ -4,22 +4,18 @@ import re
 from pathlib import Path
 
 import pytest
+from adinterface_studies.__main__ import main as studies
+from adinterface_studies.contract import CLASSES, members
 
-from adinterface.core.contract import Backend
-from adinterface.core.contract.backend import Shortcuts
-from adinterface.core.contract.library import Library, LibraryShortcuts
+from adinterface.core.contract import Backend, Library, LibraryShortcuts, NodeType, Shortcuts
 
 GUIDE = Path(__file__).parents[3] / "docs" / "writing-a-backend.md"
 LISTS = {
     "What must be given": [Backend],
     "What gives speed": [Shortcuts, LibraryShortcuts],
+    "Containers": [NodeType],
     "What a library of arrays needs": [Library],
 }
-
-
-def members(cls):
-    declared = {**vars(cls), **cls.__annotations__}
-    return {name for name in declared if not name.startswith("_")}
 
 
 def named(title):
@@ -29,7 +25,41 @@ def named(title):
     return {name for line in terms for name in re.findall(r"`(\w+)`", line)}
 
 
+#: Each release may only lower it.
+MOST = 109
+
+
+def test_the_contract_has_no_more_members(capsys):
+    assert studies(["contract"]) == 0
+    assert sum(len(members(cls)) for cls in CLASSES) <= MOST
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ("pullback", "to_numpy", "unflatten", "while_loop", "Pushforward"))
+
+
+def test_a_class_knows_which_members_it_defines():
+    class Mine(Library):
+        name, types = "mine", (int,)
+        traced = Library.traced
+        to_numpy = dtype = asarray = namespace = None
+
+        def custom(self, rule, leaves, carried):
+            raise NotImplementedError
+
+    class Other(Mine):
+        custom = Library.custom  # as the default again
+
+    class Linear(Backend):
+        libraries = (Mine(),)
+
+        def linearize(self, function, leaves):
+            raise NotImplementedError
+
+    assert Mine.gives - {"types", "to_numpy", "dtype", "asarray", "namespace"} == {"custom"}
+    assert "custom" not in Other.gives
+    assert Linear.gives == {"libraries", "linearize"}
+
+
 @pytest.mark.parametrize("title", LISTS)
 def test_a_list_of_the_guide_names_each_member_of_its_part_of_the_contract(title):
     classes = LISTS[title]
-    assert named(title) - {cls.__name__ for cls in classes} == set().union(*map(members, classes))
+    assert named(title) - {cls.__name__ for cls in classes} == {name for cls in classes for name in members(cls)}

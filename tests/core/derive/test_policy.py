@@ -60,12 +60,14 @@ def test_an_engine_of_pullbacks_alone():
     assert not policy.in_forward(backend)
     assert policy.directions(backend) == (False, True)
     assert not policy.by_columns(backend, 1, 100)
-    assert not policy.in_one_batch(backend, 1)
-    backend.transposes, backend.forward_below = True, 8
+    assert not policy.by_columns(backend, 2, 1)
+    backend.transposes = True
     assert policy.directions(backend) == (True, True)
     assert policy.by_columns(backend, 1, 100)
-    assert policy.in_one_batch(backend, 8)
-    assert not policy.in_one_batch(backend, 9)
+    assert policy.in_one_batch(backend, policy.FEW_INPUTS)
+    assert not policy.in_one_batch(backend, policy.FEW_INPUTS + 1)
+    backend.prefers_transposing = True
+    assert not policy.in_one_batch(backend, 1)
 
 
 class LinearMaps(Pullbacks):

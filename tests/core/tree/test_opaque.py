@@ -11,6 +11,8 @@ import sys
 import types
 from functools import partial
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from backends_table import each_backend
@@ -25,6 +27,7 @@ from adinterface import (
     prepare,
     register_node,
 )
+from adinterface.core.tree import handler_of, recognition
 
 X = np.array([1.0, 2.0])
 
@@ -241,3 +244,11 @@ def test_a_keras_model_names_stateless_call(monkeypatch, backend):
             NotDifferentiableError, match=r"model\.stateless_call\(trainable, non_trainable, x\), with trainable"
         ):
             gradient(lambda m, x: x.sum(), backend, model, X)
+
+
+@pytest.mark.parametrize("function", [jax.jit(jnp.sin), jax.nn.relu], ids=lambda f: type(f).__name__)
+def test_a_compiled_function_is_searched_for_arrays_at_most_once(function, monkeypatch):
+    """Each search takes a millisecond or more."""
+    handler_of(function)
+    monkeypatch.setattr(recognition, "_check_opaque", lambda *args: pytest.fail("searched again"))
+    assert handler_of(function) is None

@@ -1,7 +1,0 @@
-"""The module that engines may import: derivatives and corrections for functions with special cases."""
-
-from .bessel import along_the_line
-from .far_out import require, small_shape_complement
-from .on_engines import with_partials
-
-__all__ = ["along_the_line", "require", "small_shape_complement", "with_partials"]

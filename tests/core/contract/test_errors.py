@@ -841,7 +841,7 @@ SCIPY = np.lib.NumpyVersion(scipy.__version__)
             lambda x: scipy.signal.lfilter([1.0], [1.0, 0.5], x)[0],
             marks=pytest.mark.skipif(SCIPY < "1.17.0", reason="before SciPy 1.17 it computes with objects"),
         ),
-        lambda x: np.prod(x),
+        lambda x: np.prod(x, initial=2.0),
     ],
     ids=["pdist", "det", "csr", "ndimage", "lfilter", "prod"],
 )

@@ -1,4 +1,4 @@
-"""Classes that stand for others in copied code; some return an engine's array for one."""
+"""Classes that represent others in copied code; some return an engine's array for one."""
 
 from __future__ import annotations
 

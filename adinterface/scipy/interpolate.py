@@ -689,6 +689,9 @@ class _Grid:
         self.grid = [inexact(p) for p in points]
         self.values, self.method = inexact(values), method
         self.bounds_error, self.fill_value = bounds_error, fill_value
+        for n, axis in enumerate(self.grid):
+            if type(axis) is np.ndarray and axis[0] > axis[-1]:  # SciPy takes a descending axis too
+                self.grid[n], self.values = axis[::-1], np.flip(self.values, n)
 
     def __call__(self, xi: Any, method: str | None = None) -> Array:
         ndim = len(self.grid)

@@ -67,3 +67,24 @@ def test_interpolation_outside_of_the_data(kind, backend):
     y = np.array([1.0, 3.0, 2.0, 5.0])
     np.testing.assert_allclose(_value(f, backend, y), f(y), rtol=1e-13)
     np.testing.assert_allclose(_value(f, backend, np.stack([y, -y])), f(np.stack([y, -y])), rtol=1e-13)
+
+
+@each_engine
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_reductions_of_nothing_are_numpys(backend):
+    for f in (
+        lambda x: np.nanmax(x[:0], initial=2.5) + x[0],
+        lambda x: np.nanmin(x * np.nan, initial=2.5) + x[0],
+        lambda x: np.cumulative_sum(x[:0], include_initial=True) + x[0],
+        lambda x: np.cumulative_prod(np.reshape(x, (3, 1))[:, :0], axis=1, include_initial=True) + x[0],
+        lambda x: np.sinc((x > 0).astype(np.int8)) + x,
+    ):
+        np.testing.assert_array_equal(_value(f, backend, [1.0, 2.0, 4.0]), f(np.array([1.0, 2.0, 4.0])))
+
+
+@each_engine
+def test_quantiles_out_of_range(backend):
+    with pytest.raises(ValueError, match=r"Quantiles must be in the range \[0, 1\]"):
+        _value(lambda x: np.quantile(x, 50), backend, [1.0, 2.0])
+    with pytest.raises(ValueError, match=r"Percentiles must be in the range \[0, 100\]"):
+        _value(lambda x: np.nanpercentile(x, -1.0), backend, [1.0, 2.0])

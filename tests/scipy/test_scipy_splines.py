@@ -94,6 +94,11 @@ CASES = {
     "a constant spline": lambda i, y: np.sum(i.make_interp_spline(X, Y)(np.abs(y))),
     "constant lines": lambda i, y: np.sum(i.interp1d(np.arange(6.0), np.array([1.0, 2, 4, 3, 1, 2]))(np.abs(y) + 0.1)),
     "a grid": lambda i, y: np.sum(i.RegularGridInterpolator((np.arange(6.0),), y)(np.array([[0.3], [1.7]]))),
+    "a descending grid": lambda i, y: np.sum(
+        i.RegularGridInterpolator((np.arange(6.0)[::-1],), y, bounds_error=False, fill_value=None)(
+            np.array([[0.3], [1.7], [5.5]])
+        )
+    ),
     "a constant grid": lambda i, y: np.sum(i.RegularGridInterpolator((X,), Y)(np.abs(y[:, None]) + 0.1)),
     "knots and coefficients": lambda i, y: np.sum(i.splev(np.array([0.3, 0.4]), (KNOTS, y, 3))),
 }

@@ -43,6 +43,8 @@ def _quantile(
         raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(_CONTINUOUS.keys() - {'median'})}")
     if method == "linear" and scale == 1 and isinstance(q, int):  # the first or the last element
         method = "lower"
+    if isinstance(q, (int, float)) and not 0 <= q <= scale:
+        raise ValueError(f"{'Quantiles' if scale == 1 else 'Percentiles'} must be in the range [0, {scale:.0f}]")
     given = name_of(a)
     a = inexact(xp, a)
     kept = name_of(a)

@@ -27,7 +27,6 @@ from .composing import (
     normalized,
     root,
     size_of,
-    sliced,
 )
 from .standard_elementwise import truth
 
@@ -191,7 +190,7 @@ def _scan(name: str, first: int) -> Callable[..., Array]:
         scanned = scan(xp, x, axis, dtype)
         if not include_initial:
             return scanned
-        head = xp.zeros_like(sliced(scanned, axis or 0, None, 1)) + first
+        head = xp.zeros_like(xp.sum(scanned, axis=axis or 0, keepdims=True)) + first
         return xp.concat([head, scanned], axis=axis or 0)
 
     composition(standard)(with_initial)
@@ -215,7 +214,7 @@ def _past_nan(name: str, neutral: float) -> None:
             where, numbers = kwargs.pop("where", True), xp.logical_not(missing)
             kwargs["where"] = numbers if where is True else numbers & array(xp, where, a)
         result = function(xp, xp.where(missing, xp.full_like(a, neutral), a), *args, **kwargs)
-        if name not in ("max", "min"):
+        if name not in ("max", "min") or kwargs.get("initial") is not None:
             return result
         kept = {key: value for key, value in kwargs.items() if key in ("axis", "keepdims")}
         return xp.where(all(xp, missing, *args[:3], **kept), xp.full_like(result, math.nan), result)

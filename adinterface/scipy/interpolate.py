@@ -530,6 +530,8 @@ def make_interp_spline(
         raise unsupported("scipy.interpolate.make_interp_spline", f"bc_type={bc_type!r}", instead)
     x, y = inexact(x), np.moveaxis(inexact(y), axis, 0)
     n = x.shape[0]
+    if n <= k:
+        raise ValueError(f"A spline of degree {k} needs {k + 1} points, and x has {n}.")
     if t is None:
         middle = x if k % 2 else (x[1:] + x[:-1]) / 2
         inner = middle[(k + 1) // 2 : middle.shape[0] - (k + 1) // 2] if k else x[1:]

@@ -6,6 +6,7 @@ A class for each call would take longer to make than a small f takes to run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from itertools import filterfalse
 from operator import attrgetter
 from typing import Any
@@ -29,6 +30,7 @@ from .private import (
     unwrapped,
 )
 from .reaching import nodes_behind
+from .recording import Recording
 
 _REQUIRES_GRAD = attrgetter("requires_grad")
 #: From tangents, or cotangents, at a point.
@@ -149,11 +151,13 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
     inside = peek() is not None
     recorded = inside or torch.is_grad_enabled()
     if recorded:
-        result: Arrays = _naming_captured(rule, derivative, moved, point)
+        known = (*moved, *point.leaves, *point.carried, *point.outputs)
+        with nullcontext() if inside else Recording(known):  # results of calls inside the derivative stay in the graph
+            result: Arrays = _naming_captured(rule, derivative, moved, point)
         if inside:
             doubtful = any(map(is_followed, result))
         else:  # whether the graph has another end, perhaps that of a derivative inside this one
-            nodes = nodes_behind(result, (*moved, *point.leaves, *point.carried, *point.outputs))
+            nodes = nodes_behind(result, known)
             doubtful = any(all(behind[0] is None for behind in node.next_functions) for node in nodes)
         if not doubtful:
             return result

@@ -22,6 +22,7 @@ from .dtypes import is_inexact
 from .nested_forward import is_forward, writes
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, tree_leaves, unwrapped
 from .reaching import nodes_behind
+from .recording import Recording
 
 
 class TorchLoops(Loops):
@@ -80,7 +81,8 @@ def tensors_in(values: Iterable[Any]) -> Iterator[torch.Tensor]:
 class _Finding(TorchFunctionMode):
     """Finds the tensors that a function closes over, and those that it writes into and did not make.
 
-    While nothing is recorded, only the former require gradients. What a function writes into existing tensors, such as the
+    Nothing is recorded, but for derivatives inside the function, whose tensors it makes. So what it did not make and requires
+    gradients, it closes over. What a function writes into existing tensors, such as the
     statistics of a BatchNorm, it writes once: its second evaluation finds these tensors as the first one did, and writes into
     copies.
     """
@@ -96,8 +98,12 @@ class _Finding(TorchFunctionMode):
         for tensor in tensors_in(values):
             while is_wrapped(tensor):  # by a transformation inside the function, which has ended when the tensor is needed
                 tensor = unwrapped(tensor)
-            if tensor.requires_grad:
+            if tensor.requires_grad and not self._has_made(tensor):
                 self.captured[id(tensor)] = tensor
+
+    def _has_made(self, tensor: torch.Tensor) -> bool:
+        made = self._made.get(id(tensor))
+        return made is not None and made() is tensor
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -112,8 +118,7 @@ class _Finding(TorchFunctionMode):
 
     def _note_written(self, tensor: torch.Tensor) -> None:
         whole = tensor if tensor._base is None else tensor._base
-        made = self._made.get(id(whole))
-        if made is None or made() is not whole:
+        if not self._has_made(whole):
             own = getattr(whole, _OWN, whole)
             if id(own) not in self.before:
                 self.before[id(own)] = own, whole.detach().clone()
@@ -141,10 +146,11 @@ def _written(function: Any, args: Any, kwargs: Any) -> Sequence[Any]:
 
 
 class _StandingIn(TorchFunctionMode):
-    """Replaces the tensors that a function captures by others."""
+    """Replaces the tensors that a function captures by others. leaves: those that a derivative inside the function makes."""
 
     def __init__(self, pairs: Iterable[tuple[torch.Tensor, torch.Tensor]]):
         super().__init__()
+        self.leaves: list[torch.Tensor] = []
         self._others = {id(tensor): other for tensor, other in pairs}
 
     def of(self, value: Any) -> Any:
@@ -156,7 +162,11 @@ class _StandingIn(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         args = [self.of(value) for value in args]
-        return function(*args, **{name: self.of(value) for name, value in kwargs.items()}) if kwargs else function(*args)
+        result = function(*args, **{name: self.of(value) for name, value in kwargs.items()}) if kwargs else function(*args)
+        if isinstance(result, torch.Tensor) and result.requires_grad and result.is_leaf:
+            if not (result._is_view() or is_wrapped(result)):  # of what is not recorded, or of a level of functorch
+                self.leaves.append(result)
+        return result
 
 
 class _Again(torch.autograd.Function):
@@ -183,9 +193,10 @@ class _Again(torch.autograd.Function):
             # The way back ends at these; one of the inputs may have been made of another.
             ends = tuple([tensor.view_as(tensor) if live else tensor for tensor, live in zip(inputs, wanted)])
             count = len(inputs) - len(ctx.captured)
+            stack.enter_context(Recording(ends))  # results of calls inside the function stay in the graph
             with _StandingIn([*ctx.writes.scratch(), *zip(ctx.captured, ends[count:])]) as standing_in:
                 results = [standing_in.of(result) for result in ctx.function(*ends[:count])]
-        _require_ends(results, ends)
+        _require_ends(results, (*ends, *standing_in.leaves))
         pairs = [(r, c) for r, c in zip(results, cotangents) if c is not None and r.requires_grad]
         sources = [tensor for tensor, live in zip(ends, wanted) if live]
         computed: Sequence[Any] = [None] * len(sources)

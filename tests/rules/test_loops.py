@@ -1187,3 +1187,26 @@ def test_the_bounds_of_a_loop_may_be_arrays_of_integers(mode, backend):
         assert_numbers(found[0], 4.0, rtol=rtol_of(backend))
     found = gradient(lambda d: fori_loop(0, d["n"], lambda i, c: c * d["x"], 1.0), backend, {"x": 2.0, "n": np.int64(3)})
     assert_numbers(found[0]["x"], 12.0, rtol=rtol_of(backend))
+
+
+@pytest.mark.parametrize("inner", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=repr)
+@pytest.mark.parametrize("of", ["the argument", "a constant", "a module"])
+def test_torch_computes_a_derivative_inside_a_checkpoint_again(of, inner):
+    """Its result stays in the graph of what it captures, and what it makes itself is not captured."""
+    module = torch.nn.Linear(2, 2).double()
+    ones = torch.ones(2, dtype=torch.float64)
+
+    def f(x, w, model, checkpoint):
+        def step(c):
+            if of == "a module":
+                return c - 0.1 * gradient(lambda m: m(c) ** 2 @ w, AutoTorch(), model)[0].weight.sum(0)
+            at = c if of == "the argument" else ones
+            return c - 0.1 * gradient(lambda t: (t**3 * w * c).sum(), inner, at)[0]
+
+        return (scan(lambda c, _: (step(c), None), x, length=3, checkpoint=checkpoint)[0] ** 2).sum()
+
+    x, w = torch.asarray(THETA), torch.tensor([0.5, 0.8], dtype=torch.float64)
+    plain, again = [gradient(f, AutoTorch(), x, w, module, checkpoint=checkpoint) for checkpoint in (None, 1)]
+    for mine, expected in zip([*again[:2], *again[2].parameters()], [*plain[:2], *plain[2].parameters()]):
+        assert_numbers(mine, expected, 1e-12)
+    assert_numbers(*[hessian(lambda x: f(x, w, module, checkpoint), AutoTorch(), x) for checkpoint in (1, None)], 1e-12)

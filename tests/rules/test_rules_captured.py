@@ -256,3 +256,18 @@ def test_what_such_a_derivative_captures_is_found_too(derivative, backend):
                 operator(f, backend)
         with pytest.raises(RuleError, match=CAPTURES):
             jacobian(lambda v, f=f: f(v) * v, backend, V)
+
+
+@pytest.mark.parametrize("inner", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=repr)
+def test_a_derivative_inside_a_derivative_stays_in_a_graph_of_torch(inner):
+    """It is by a constant, and captures what the derivative is given, in a backward pass outside of all calls."""
+    square = rule(lambda x: x**2)
+    square.pullback(lambda c, value, x: c * gradient(lambda one: (one * 2 * x).sum(), inner, torch.ones_like(x))[0])
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    for slope in (
+        lambda f: torch.autograd.grad(f(x), x, create_graph=True)[0],
+        lambda f: gradient(f, AutoTorch(), x * 1.0)[0],
+        lambda f: gradient(f, AutoTorch(create_graph=True), x)[0],
+    ):
+        (curve,) = torch.autograd.grad(slope(lambda x: (square(x) * x).sum()).sum(), x)
+        assert_numbers(curve, 6 * x.detach(), 1e-6)

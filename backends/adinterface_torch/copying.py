@@ -269,6 +269,7 @@ class ComputedFromParameter:
     def _refused(self, *others: Any) -> Any:
         raise self.refusal
 
+    __getattr__ = __getitem__ = __len__ = __neg__ = __abs__ = _refused
     # Of which torch turns a TypeError into one of its own.
     __add__ = __sub__ = __mul__ = __truediv__ = __pow__ = __matmul__ = _refused
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rpow__ = __rmatmul__ = _refused

@@ -163,9 +163,9 @@ class _StandingIn(TorchFunctionMode):
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         args = [self.of(value) for value in args]
         result = function(*args, **{name: self.of(value) for name, value in kwargs.items()}) if kwargs else function(*args)
-        if isinstance(result, torch.Tensor) and result.requires_grad and result.is_leaf:
-            if not (result._is_view() or is_wrapped(result)):  # of what is not recorded, or of a level of functorch
-                self.leaves.append(result)
+        leaf = isinstance(result, torch.Tensor) and result.requires_grad and result.is_leaf
+        if leaf and not (result._is_view() or is_wrapped(result)):  # one of what is not recorded, or in a level of functorch
+            self.leaves.append(result)
         return result
 
 

@@ -353,6 +353,11 @@ def _buffer(module):
 
 COMPUTED = {
     "a view": (lambda m: {"scale": m.w[1:]}, lambda m, x: (m.scale**3 * x[1:]).sum()),
+    "an attribute of a view": (lambda m: {"scale": m.part.weight[:1]}, lambda m, x: m.scale.T.sum() * x.sum()),
+    "a method of a view": (lambda m: {"scale": m.w[1:]}, lambda m, x: m.scale.sum() * x.sum()),
+    "an entry": (lambda m: {"scale": m.w * 2}, lambda m, x: m.scale[0] * x.sum()),
+    "the negative": (lambda m: {"scale": m.w * 2}, lambda m, x: (-m.scale).dot(x)),
+    "its truth": (lambda m: {"scale": m.w.sum()}, lambda m, x: m.square(x) if m.scale else x.sum()),
     "a factor on the left": (lambda m: {"scale": m.w * 2}, lambda m, x: (m.scale * x).sum()),
     "a factor on the right": (lambda m: {"scale": m.w * 2}, lambda m, x: (x * m.scale).sum()),
     "an argument": (lambda m: {"scale": [m.w * 2]}, lambda m, x: torch.stack([x, m.scale[0]]).sum()),

@@ -18,7 +18,7 @@ from adinterface.core.contract import Arrays, FlatRule, Point, require_linear
 
 from .backward import backward, detached
 from .dtypes import is_inexact
-from .nested_forward import dual, is_followed, is_nested_forward, outside_derivatives, plain, refusal
+from .nested_forward import NumpyOfConstants, dual, is_followed, is_nested_forward, outside_derivatives, plain, refusal
 from .private import (
     TransformType,
     in_dual_level,
@@ -136,7 +136,8 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
 
 def _value(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
     """The value of a rule at constants; an error if torch follows it all the same."""
-    outputs, aux = _naming_captured(rule, rule.value, leaves, carried)
+    with nullcontext() if peek() is None else NumpyOfConstants():
+        outputs, aux = _naming_captured(rule, rule.value, leaves, carried)
     _refuse_captured(rule, outputs)
     return outputs, aux
 

@@ -119,6 +119,24 @@ def plain(x: Any) -> Any:
     return x
 
 
+_TO_NUMPY = frozenset({"numpy", "__array__"})
+
+
+def _to_numpy(func: Any, args: Any, kwargs: Any) -> Any:
+    """What NumPy calls, outside of all transformations for a constant, which would have no numbers in one."""
+    x = args[0] if is_followed(args[0]) else outside_derivatives(args[0])
+    with outside_all(x):
+        return func(x, *args[1:], **kwargs)
+
+
+class NumpyOfConstants(TorchFunctionMode):
+    """The value of a rule may call NumPy on its tensors."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        return _to_numpy(func, args, kwargs) if func.__name__ in _TO_NUMPY else func(*args, **kwargs)
+
+
 _WIDE = dict.fromkeys((torch.float32, torch.float16, torch.bfloat16), torch.float64) | {torch.complex64: torch.complex128}
 
 
@@ -142,10 +160,8 @@ class _Forward(TorchFunctionMode):
             kwargs = {key: _apart(x, args[0]) for key, x in kwargs.items()}
         elif name == "linalg_lu_solve":
             refuse_misread()
-        elif name in ("numpy", "__array__") and not is_followed(args[0]):  # as the code of a rule may call them
-            x = outside_derivatives(args[0])
-            with outside_all(x):
-                return func(x, *args[1:], **kwargs)
+        elif name in _TO_NUMPY:
+            return _to_numpy(func, args, kwargs)
         if self.nested:
             self._refuse_nested(func, name, args, kwargs)
         x = func(*args, **kwargs)

@@ -353,7 +353,7 @@ def _buffer(module):
 
 COMPUTED = {
     "a view": (lambda m: {"scale": m.w[1:]}, lambda m, x: (m.scale**3 * x[1:]).sum()),
-    "an attribute of a view": (lambda m: {"scale": m.part.weight[:1]}, lambda m, x: m.scale.T.sum() * x.sum()),
+    "an attribute of a view": (lambda m: {"scale": m.w[1:]}, lambda m, x: (m.scale.real * x).sum()),
     "a method of a view": (lambda m: {"scale": m.w[1:]}, lambda m, x: m.scale.sum() * x.sum()),
     "an entry": (lambda m: {"scale": m.w * 2}, lambda m, x: m.scale[0] * x.sum()),
     "the negative": (lambda m: {"scale": m.w * 2}, lambda m, x: (-m.scale).dot(x)),

@@ -301,3 +301,4 @@ def test_the_code_of_a_rule_may_call_numpy_on_its_tensors(backend):
     assert_numbers(jacobian(sine, backend, X)[0], torch.diag(slopes), 1e-12)
     assert_numbers(pushforward(sine, backend, (X,), (X,)).tangent, slopes * X, 1e-12)
     assert_numbers(gradient(lambda x: (x * torch.from_numpy(x.detach().numpy())).sum(), backend, X)[0], X, 1e-12)
+    assert_numbers(torch.func.grad(lambda x: sine(x).sum())(X), slopes, 1e-12)

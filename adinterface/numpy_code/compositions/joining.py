@@ -111,14 +111,12 @@ def split(xp: ModuleType, ary: Array, indices_or_sections: Any, axis: int = 0) -
     return parts
 
 
-def _column(xp: ModuleType, x: Array) -> Array:
-    return x if len(x.shape) > 1 else xp.reshape(x, (-1, 1))
-
-
 COMPOSITIONS |= {
     "append": lambda xp, arr, values, axis=None: concatenate(xp, [arr, values], axis),
     "dstack": lambda xp, tup: _joined(xp, [with_rank(xp, x, 3) for x in _arrays(xp, tup)], 2, None),
-    "column_stack": lambda xp, tup: _joined(xp, [_column(xp, x) for x in _arrays(xp, tup)], 1, None),
+    "column_stack": lambda xp, tup: _joined(
+        xp, [x if len(x.shape) > 1 else xp.reshape(x, (-1, 1)) for x in _arrays(xp, tup)], 1, None
+    ),
     "hsplit": lambda xp, ary, indices_or_sections: split(xp, ary, indices_or_sections, min(len(ary.shape) - 1, 1)),
     "vsplit": lambda xp, ary, indices_or_sections: split(xp, ary, indices_or_sections, 0),
     "dsplit": lambda xp, ary, indices_or_sections: split(xp, ary, indices_or_sections, 2),

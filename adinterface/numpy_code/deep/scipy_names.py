@@ -239,19 +239,13 @@ class KernelEstimate:
         return np.exp(logs).T @ values
 
 
-def _interpolate() -> Any:
-    return importlib.import_module("scipy.interpolate")
-
-
 #: Compiled modules. For each there is another one, in Python, that does the same for namespaces.
 _FOR_NAMESPACES = ("scipy.spatial.transform._rotation_cy", "scipy.spatial.transform._rigid_transform_cy")
 #: By module and name: a function of the original and of the replacements.
 FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Any]] = {
     **{("scipy.optimize._zeros_py", name): root for name in ("brentq", "brenth", "bisect", "ridder", "toms748")},
-    **{
-        ("scipy.interpolate._fitpack_impl", name): lambda real, of: of(getattr(_interpolate(), real.__name__))
-        for name in ("splev", "splint")
-    },
+    ("scipy.interpolate._fitpack_impl", "splev"): lambda real, of: of(importlib.import_module("scipy.interpolate").splev),
+    ("scipy.interpolate._fitpack_impl", "splint"): lambda real, of: of(importlib.import_module("scipy.interpolate").splint),
     ("scipy.stats._stats", "gaussian_kernel_estimate"): lambda real, of: KernelEstimate(real, False),
     ("scipy.stats._stats", "gaussian_kernel_estimate_log"): lambda real, of: KernelEstimate(real, True),
 }

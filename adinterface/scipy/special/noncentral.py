@@ -185,16 +185,12 @@ def moment(m: int, order: int) -> Callable[..., Any]:
             "the density of noncentral t",
             _over_chi(lambda s, nc, t: s**m * np.exp(-((t * s - nc) ** 2) / 2) / math.sqrt(2 * math.pi), order),
             lambda y, df, nc, t: (
-                _by_df(m, order, df, nc, t),
+                lambda: (moment(m, order + 1) if order < 2 else _NO_MORE)(df, nc, t),
                 lambda: t * moment(m + 1, order)(df, nc, t) - nc * y,
                 lambda: nc * moment(m + 1, order)(df, nc, t) - t * moment(m + 2, order)(df, nc, t),
             ),
         )
     return _MOMENTS[m, order]
-
-
-def _by_df(m: int, order: int, df: Any, nc: Any, t: Any) -> Callable[[], Any]:
-    return lambda: (moment(m, order + 1) if order < 2 else _NO_MORE)(df, nc, t)
 
 
 _NO_MORE = ruled("nctdtr, differentiated twice,", lambda df, nc, t: np.nan * t, None)

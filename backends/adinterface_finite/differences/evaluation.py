@@ -148,8 +148,8 @@ class Evaluations(ABC):
     def outside(self, error: Exception) -> Any:
         """The values of an f that raised: NaN, if f is defined at the point itself."""
         self.raised = error
-        form = self.form
-        return np.float64(np.nan) if form.size == 1 and form.dtype is np.float64 else np.full(form.size, np.nan)
+        size = self.form.size
+        return np.float64(np.nan) if self.outputs.number else np.full(size, np.nan)
 
     def is_heard(self, order: int, warns: bool) -> bool:
         """Whether the accuracy of derivatives of this order is used. warns: whether large errors cause a warning."""

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -406,3 +407,15 @@ def test_a_value_that_a_smaller_step_contradicts_is_as_bad_as_what_that_step_mis
     (accuracy,) = record.accuracies
     wanted = -frequency * np.sin(frequency * x + 0.01643100102088857)
     assert np.max(np.abs(found - wanted)) <= 10 * accuracy.relative * np.max(np.abs(found))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "longdouble", "complex128"])
+def test_that_f_may_leave_its_domain_with_a_number_of_any_dtype(dtype: str) -> None:
+    def f(x: Any) -> Any:
+        if x[0] > 1.0:
+            raise ValueError("outside")
+        return (x**2).sum().astype(dtype)
+
+    point = np.array([1.0, 2.0], "longdouble" if dtype == "longdouble" else "float64")
+    (found,) = jacobian(f, AutoFiniteDifferences(), point)
+    np.testing.assert_allclose(found, [2.0, 4.0], rtol=1e-5)

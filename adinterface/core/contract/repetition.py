@@ -88,9 +88,9 @@ def drawing_from(states: States) -> Iterator[None]:
             generator.set(state)
 
 
-def draws_undone() -> AbstractContextManager[None]:
-    """A trial: code after which the generators of NumPy and Python have the states that they had before."""
-    return drawing_from(states_of(of_python()))
+def draws_undone(given: Sequence[Any] = ()) -> AbstractContextManager[None]:
+    """A trial: code after which all generators, also those among what it is given, have the states that they had before."""
+    return drawing_from(states_of([*of_values(given), *of_python(), *of_engines(given)]))
 
 
 class Draws:

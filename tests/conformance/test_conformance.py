@@ -14,6 +14,9 @@ from backends_table import BACKENDS, FORMULAS
 from adinterface import AutoAutograd, AutoTorch
 from adinterface.namespaces.uses import USES
 
+# torch says so of the conjugate in a batch of pushforwards, once in a process.
+pytestmark = pytest.mark.filterwarnings("ignore:There is a performance drop because we have not yet implemented the batching")
+
 test_conformance = conformance_tests(BACKENDS["torch"], BACKENDS["autograd"], scenarios=SCENARIOS)
 test_modes = conformance_tests(
     *[auto(mode=mode) for auto in (AutoTorch, AutoAutograd) for mode in ("forward", "reverse")],

@@ -1,8 +1,7 @@
 """`numpy_function`: plain NumPy code on any engine.
 
-An extension: it may import the contract and `tree`, and names neither engines nor operators. Engines may import three of
-its modules: `compositions`, `names` and `decisions`. `deep`, which is experimental, has an entry of its own: nothing imports
-its inner modules.
+An extension: it may import the contract and `tree`, and names neither engines nor operators. Engines import
+`for_engines`. `deep`, which is experimental, has an entry of its own: nothing imports its inner modules.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     linalg.solve_triangular(a, b)
 
 It may import `rules`, `numpy_code` and core. The functions have the names and arguments of SciPy, and call SciPy for plain
-NumPy arrays. SciPy is imported with the first of these modules. Engines may import `for_engines` only.
+NumPy arrays. SciPy is imported with the first of these modules. Engines import `for_engines`.
 """
 
 from __future__ import annotations

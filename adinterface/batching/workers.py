@@ -10,11 +10,13 @@ import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from math import inf
 from operator import call
+from time import perf_counter_ns
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..core.contract.ambient import within
+from ..core.contract.ambient import TASK_MADE, within
 from ..core.contract.errors import PrecisionError
 from ..core.contract.structures import Constant
 from .batched_call import Each
@@ -79,11 +81,12 @@ class _Piece:
         self.busy = busy
         self.tasks = [(task.call, tuple(task.args), dict(task.kwargs)) for task in tasks]
         self.dtypes = None if stays else _dtypes(self.tasks)
+        self.made = perf_counter_ns()
 
     def __call__(self) -> tuple[list[Any], list[str] | None]:
         """On a worker: the results, and their dtypes if they go to another process."""
         _require_dtypes(self.tasks, self.dtypes)
-        with within(_waiting, _waiting.get() | self.busy):
+        with within(_waiting, _waiting.get() | self.busy), within(TASK_MADE, self.made if self.dtypes is None else inf):
             results = self.results()
         return results, None if self.dtypes is None else _dtypes(results)
 

@@ -55,9 +55,6 @@ class Guard:
 
     __slots__ = ("fresh",)
 
-    #: The inputs of f, where they are recorded outside of functorch.
-    inputs: tuple[Any, ...] = ()
-
     def __init__(self, fresh: Iterable[torch.Tensor] = ()):
         self.fresh = fresh
 

@@ -7,12 +7,14 @@ around aliases of them, so that the derivative of the call does not pass through
 from __future__ import annotations
 
 from collections.abc import Iterable
+from threading import get_ident
+from time import perf_counter_ns
 from typing import Any
 
 import torch
 from torch import nn
 
-from adinterface.core.contract import Arrays, FlatFunction, known_to
+from adinterface.core.contract import Arrays, FlatFunction, known_to, task_made
 
 from .ambient import here
 from .pickling import RUNNING, Guard
@@ -25,13 +27,14 @@ _MOST = 20_000
 class Recording(Guard):
     """f is recorded at these inputs: results of calls inside f stay in the graph. fresh: those that were marked for it."""
 
-    __slots__ = ("inputs", "outer")
+    __slots__ = ("began", "inputs", "outer", "thread")
 
     def __init__(self, inputs: Arrays, fresh: Iterable[torch.Tensor] = ()):
         super().__init__(fresh)
         self.inputs = inputs
 
     def __enter__(self) -> None:
+        self.began, self.thread = perf_counter_ns(), get_ident()
         super().__enter__()
         self.outer, here.inputs = here.inputs, self.inputs
         here.depth += 1
@@ -78,8 +81,10 @@ def _is_input(x: torch.Tensor) -> bool:
 
 
 def _inputs_of_all() -> list[torch.Tensor]:
-    """The recorded inputs of f of all calls in all threads."""
-    return [x for recording in [*RUNNING.values()] for x in recording.inputs if x.requires_grad]
+    """The recorded inputs of f of all calls that may be around this one, in this thread or another."""
+    thread, made = get_ident(), task_made()
+    around = [r for r in [*RUNNING.values()] if isinstance(r, Recording) and (r.thread == thread or r.began < made)]
+    return [x for recording in around for x in recording.inputs if x.requires_grad]
 
 
 def in_place(function: FlatFunction, leaves: Arrays, keep: bool = False) -> frozenset[int]:

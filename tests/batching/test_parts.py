@@ -193,6 +193,33 @@ def test_a_module_is_shared_by_threads(executors):
         assert not any(p.requires_grad for p in spread[0].parameters())
 
 
+def test_a_call_beside_another_one_is_not_inside_it(executors):
+    torch = pytest.importorskip("torch")
+    module, x = torch.nn.Linear(3, 2).double(), torch.ones(3, dtype=torch.float64)
+    both = threading.Barrier(2)
+
+    def f(m, x):
+        if threading.current_thread() is not threading.main_thread():
+            both.wait(10)  # both rows are recorded at once
+        return torch.sin(m(x))
+
+    (plain,) = jacobian(lambda m: torch.sin(m(x)), AutoTorch(), module)
+    found = jacobian(f, AutoTorch(executor=executors[1]), module, Constant(x))[0]
+    for expected, row in zip(plain.parameters(), found.parameters(), strict=True):
+        torch.testing.assert_close(row, expected, rtol=1e-12, atol=1e-12)
+        assert not row.requires_grad
+
+    def outer(m):
+        (inner,) = jacobian(lambda x: torch.sin(m(x)), AutoTorch(executor=executors[1]), x)
+        return (inner**2).sum()
+
+    def outer_alone(m):
+        return (jacobian(lambda x: torch.sin(m(x)), AutoTorch(), x)[0] ** 2).sum()
+
+    (expected,), (found,) = (gradient(g, AutoTorch(), module) for g in (outer_alone, outer))
+    torch.testing.assert_close(found.weight, expected.weight, rtol=1e-12, atol=1e-12)
+
+
 def test_arrays_of_each_library_come_back(executors):
     jnp, torch = pytest.importorskip("jax.numpy"), pytest.importorskip("torch")
     for engine in ENGINES:

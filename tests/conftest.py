@@ -8,9 +8,8 @@ import gc
 import os
 import tempfile
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
-from zlib import crc32
 
 from xla_flags import CHEAP, COMPILED
 
@@ -71,32 +70,28 @@ gc.collect()
 gc.freeze()
 
 
-#: `--part sample` runs one in so many cases of each test, and at least one.
-SAMPLED = 5
-
-
-def pytest_addoption(parser):
-    parser.addoption(
-        "--part",
-        choices=("sample", "rest"),
-        help=f"sample: one case in {SAMPLED} of each test, and no sweeps; rest: all others; by default all but sweeps",
-    )
-
-
-@pytest.hookimpl(tryfirst=True)  # before `-m` leaves out sweeps: both parts must count the same cases
-def pytest_collection_modifyitems(config, items):
-    part = config.getoption("part")
-    if part is None:
-        return
-    cases = defaultdict(list)
+@pytest.hookimpl(tryfirst=True)  # before `-m` leaves out sweeps
+def pytest_collection_modifyitems(items):
+    """`make test` runs each value of each parameter of a test once; the other combinations of the values are sweeps."""
+    tests = defaultdict(list)
     for item in items:
-        cases[item.nodeid.partition("[")[0]].append(item)
-    sample = set()
-    for name, alike in cases.items():
-        usual = [item for item in alike if item.get_closest_marker("sweep") is None]
-        sample.update(usual[crc32(name.encode()) % min(SAMPLED, len(usual) or 1) :: SAMPLED])
-    config.hook.pytest_deselected(items=[item for item in items if (item in sample) != (part == "sample")])
-    items[:] = [item for item in items if (item in sample) == (part == "sample")]
+        if item.get_closest_marker("sweep") is None and hasattr(item, "callspec"):
+            tests[item.nodeid.partition("[")[0]].append(item)
+    for cases in tests.values():
+        for item in _other_combinations(cases):
+            item.add_marker("sweep")
+
+
+def _other_combinations(cases):
+    """Those that are not needed to have each value in one case. Values meet in turn: (a, 1), (b, 2), (a, 3) of {a, b} x {1, 2, 3}."""
+    left = {case: [*enumerate(case.callspec._idlist)] for case in cases}
+    unseen, uses = {value for values in left.values() for value in values}, Counter()
+    while unseen:
+        best = max(left, key=lambda case: (len(unseen.intersection(left[case])), -sum(uses[value] for value in left[case])))
+        values = left.pop(best)
+        unseen.difference_update(values)
+        uses.update(values)
+    return left
 
 
 @pytest.fixture(autouse=True)

@@ -41,11 +41,11 @@ docs: $(VENV)/.test-ready ## build the documentation into docs/_build/html; warn
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
 # Neighbours in a file share what an engine has compiled: a worker takes half of the tests in their order, then helps the other.
-check: $(VENV)/.test-ready ## only the tests, a fifth of the cases of each; what JAX compiles is kept in .cache for the next run
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --part sample
+check: $(VENV)/.test-ready ## only the tests; what JAX compiles is kept in .cache for the next run
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
-sweeps: $(VENV)/.test-ready ## what `make test` leaves out: all other cases, programs, packages, larger examples on JAX
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m '' --part rest
+sweeps: $(VENV)/.test-ready ## what `make test` leaves out: all combinations of parameters, programs, packages, larger examples
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m sweep
 
 # What runs in a subprocess, and each engine's own threads, is not measured.
 coverage: $(VENV)/.test-ready ## the tests once more, with the lines they miss

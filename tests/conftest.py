@@ -83,7 +83,7 @@ def pytest_collection_modifyitems(items):
 
 
 def _other_combinations(cases):
-    """Those that are not needed to have each value in one case. Values meet in turn: (a, 1), (b, 2), (a, 3) of {a, b} x {1, 2, 3}."""
+    """Those without which each value is in a case: of {a, b} x {1, 2, 3} all but (a, 1), (b, 2), (a, 3)."""
     left = {case: [*enumerate(case.callspec._idlist)] for case in cases}
     unseen, uses = {value for values in left.values() for value in values}, Counter()
     while unseen:

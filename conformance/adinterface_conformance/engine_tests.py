@@ -27,10 +27,9 @@ def conformance_tests(
     from .scenarios import SCENARIOS
 
     chosen = tuple(SCENARIOS if scenarios is None else scenarios)
-    cases = [
-        pytest.param(backend, scenario, id=f"{label(backend)}-{scenario.name}") for backend in backends for scenario in chosen
-    ]
 
+    @pytest.mark.parametrize("scenario", chosen, ids=[scenario.name for scenario in chosen])
+    @pytest.mark.parametrize("backend", backends, ids=map(label, backends))
     def test_conformance(backend: Any, scenario: Any) -> None:
         outcomes = list(run_scenario(scenario, backend, everything=everything))
         wrong = [f"{outcome.check}: {outcome.message}" for outcome in outcomes if not outcome.good]
@@ -40,5 +39,4 @@ def conformance_tests(
         if known is not None:
             pytest.xfail(f"{known.reason} ({known.link})")
 
-    parametrized: Callable[..., None] = pytest.mark.parametrize(("backend", "scenario"), cases)(test_conformance)
-    return parametrized
+    return test_conformance

@@ -1,7 +1,4 @@
-"""The conformance table: every scenario times every law that applies to it, and those with closed formulas in each mode.
-
-JAX, whose first calls compile, has a file of its own, so that the two run side by side.
-"""
+"""The conformance table: every scenario times every law that applies to it, and those with closed formulas in each mode."""
 
 import pytest
 from adinterface_conformance import conformance_tests
@@ -11,20 +8,20 @@ from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
 from adinterface_studies.scenarios import EXAMPLES, SCENARIOS
 from backends_table import BACKENDS, FORMULAS
 
-from adinterface import AutoAutograd, AutoTorch
+from adinterface import AutoAutograd, AutoJax, AutoTorch
 from adinterface.namespaces.uses import USES
 
 # torch says so of the conjugate in a batch of pushforwards, once in a process.
 pytestmark = pytest.mark.filterwarnings("ignore:There is a performance drop because we have not yet implemented the batching")
 
-test_conformance = conformance_tests(BACKENDS["torch"], BACKENDS["autograd"], scenarios=SCENARIOS)
+test_conformance = conformance_tests(*BACKENDS.values(), scenarios=[each for each in SCENARIOS if each not in EXAMPLES])
+# The steps of differences do not depend on what f is made of, and JAX would compile each.
+test_examples = conformance_tests(BACKENDS["torch"], BACKENDS["autograd"], scenarios=EXAMPLES)
+test_examples_elsewhere = pytest.mark.sweep(conformance_tests(BACKENDS["jax"], BACKENDS["finite"], scenarios=EXAMPLES))
 test_modes = conformance_tests(
-    *[auto(mode=mode) for auto in (AutoTorch, AutoAutograd) for mode in ("forward", "reverse")],
+    *[auto(mode=mode) for auto in (AutoJax, AutoTorch, AutoAutograd) for mode in ("forward", "reverse")],
     scenarios=[each for each in SCENARIOS if each.family in FORMULAS],
 )
-test_differences = conformance_tests(BACKENDS["finite"], scenarios=[each for each in SCENARIOS if each not in EXAMPLES])
-# The steps of differences do not depend on what f is made of, and torch and autograd run these with every change.
-test_differences_of_examples = pytest.mark.sweep(conformance_tests(BACKENDS["finite"], scenarios=EXAMPLES))
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)

@@ -72,8 +72,19 @@ ON_JAX = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize(
+    ("auto", "modes"), [(AutoTorch, ("value", "reverse")), (AutoAutograd, ("value", "forward"))], ids=["torch", "autograd"]
+)
+def test_each_function(name, auto, modes):
+    outcomes = table.run([FIRST[name]], auto(), modes=modes)
+    assert [str(outcome) for outcome in outcomes if not outcome.good] == []
+    assert len(outcomes) == len(modes)
+
+
+@pytest.mark.sweep
 @pytest.mark.parametrize("use", USES, ids=[f"{n}-{use.name}" for n, use in enumerate(USES)])
-def test_on_torch(use):
+def test_each_use_on_torch(use):
     second = use is FIRST[use.name] and use.name not in SLOW_TWICE
     modes = ("value", "reverse", "second order") if second else ("value", "reverse")
     outcomes = table.run([use], AutoTorch(), modes=modes)
@@ -86,13 +97,6 @@ def test_on_torch(use):
 def test_slow_second_derivatives_on_torch(name):
     (outcome,) = table.run([FIRST[name]], AutoTorch(), modes=("second order",))
     assert outcome.good, outcome
-
-
-@pytest.mark.parametrize("name", FIRST)
-def test_on_autograd(name):
-    outcomes = table.run([FIRST[name]], AutoAutograd(), modes=("value", "forward"))
-    assert [str(outcome) for outcome in outcomes if not outcome.good] == []
-    assert len(outcomes) == 2
 
 
 @pytest.mark.parametrize("name", ON_JAX)

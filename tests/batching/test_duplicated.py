@@ -33,6 +33,8 @@ from adinterface import (
     value_and_gradient,
 )
 
+pytestmark = pytest.mark.sweep  # test_batched.py and test_parts.py run with every change
+
 
 @dataclass
 class Model:

@@ -35,6 +35,8 @@ from adinterface import (
 )
 from adinterface.batching import workers
 
+pytestmark = pytest.mark.sweep  # test_batched.py and test_parts.py run with every change
+
 X = np.array([0.3, 1.7, -2.2, 0.0])
 PLAIN = AutoFiniteDifferences()
 

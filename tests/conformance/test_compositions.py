@@ -23,6 +23,8 @@ from adinterface import AutoAutograd, AutoBackend, AutoTorch, Constant, OutputEr
 from adinterface.core.contract import registry
 from adinterface.tools.facts import operations, plain_of
 
+pytestmark = pytest.mark.sweep  # test_conformance.py and test_laws.py run with every change
+
 #: Programs of seed 1 that were right on all engines when they were first run. Others have errors that were known then.
 RIGHT = (0, 2, 5, 8, 13, 14, 16, 20, 23, 26, 32)
 

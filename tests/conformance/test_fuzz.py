@@ -35,6 +35,8 @@ from adinterface.core.contract.library import Library
 from adinterface.core.contract.loops import Loops
 from adinterface.tools.facts import operation_of_name
 
+pytestmark = pytest.mark.sweep  # test_conformance.py and test_laws.py run with every change
+
 # Right engines -------------------------------------------------------------------------------------------------------
 
 

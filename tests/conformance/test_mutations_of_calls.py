@@ -49,6 +49,8 @@ from adinterface import (
 from adinterface.core.operators.pullback import Back, Push
 from adinterface.rules import ignore_derivatives, scalar_rule
 
+pytestmark = pytest.mark.sweep  # test_conformance.py and test_laws.py run with every change
+
 # The scenarios -------------------------------------------------------------------------------------------------------
 
 RNG = np.random.default_rng(3)

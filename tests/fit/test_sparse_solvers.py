@@ -21,6 +21,8 @@ from adinterface import (
 )
 from adinterface.fit import curve_fit, find_root, flat, least_squares, minimize, solve_bvp, solve_ivp
 
+pytestmark = pytest.mark.sweep  # test_fit.py runs with every change
+
 BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]
 every = pytest.mark.parametrize("backend", BACKENDS, ids=lambda auto: type(auto).__name__)
 SECOND = [*BACKENDS[:3], SecondOrder(AutoFiniteDifferences(), AutoAutograd())]

@@ -34,6 +34,8 @@ from adinterface import (
 )
 from adinterface.fit import Training, from_optax, from_torch_optim, minimize
 
+pytestmark = pytest.mark.sweep  # test_fit.py runs with every change
+
 STEPS = 20
 X = np.random.default_rng(0).normal(size=(8, 3)).astype("float32")
 Y = np.random.default_rng(1).normal(size=(8, 2)).astype("float32")

@@ -14,6 +14,8 @@ from backends_table import assert_tree
 from adinterface import AutoAutograd, AutoJax, AutoTorch, Constant, Duplicated, gradient, tree, value_and_gradient
 from adinterface.fit import Training, from_optax, from_torch_optim, update
 
+pytestmark = pytest.mark.sweep  # test_fit.py runs with every change
+
 engines = pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])
 
 

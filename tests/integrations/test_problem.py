@@ -27,6 +27,8 @@ from adinterface.fit.entries import Entries
 from adinterface.fit.flat import Flat
 from adinterface.integrations.problem import Problem
 
+pytestmark = pytest.mark.sweep  # test_missing.py runs with every change
+
 BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), SecondOrder(AutoFiniteDifferences(), AutoAutograd())]
 every = pytest.mark.parametrize("backend", BACKENDS, ids=lambda auto: type(auto).__name__)
 

@@ -17,6 +17,8 @@ from adinterface.namespaces import ComposedNamespace
 from adinterface.namespaces.slopes import SLOPES
 from adinterface.namespaces.uses import USES
 
+pytestmark = pytest.mark.sweep  # the conformance table runs with every change
+
 FUNCTIONS = ["reshape", "transpose", "concatenate", "where", "take", "matmul"]
 ELEMENTWISE = ["exp", "log", "sqrt", "sin", "cos", "arcsin", "floor"]
 PRIMITIVES = [*FUNCTIONS, *ELEMENTWISE, "bool_", "int32", "int64", "float32", "float64", "complex64", "complex128"]

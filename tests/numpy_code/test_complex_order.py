@@ -8,6 +8,8 @@ from adinterface_torch.library import TORCH
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, gradient, hvp, numpy_function, pushforward
 from adinterface.numpy_code.engine import engine_of
 
+pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
+
 NAN = np.nan
 Z = np.array([[0.4 + 1j, 1.3 - 0.2j, 1.7 + 2.2j], [-0.5 + 0.1j, 2.1 - 1j, -0.1 + 0.9j]])
 SPECIAL = [

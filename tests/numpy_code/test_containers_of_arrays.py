@@ -19,6 +19,8 @@ from adinterface import (
     value_and_gradient,
 )
 
+pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
+
 xarray = pytest.importorskip("xarray")
 X = np.array([0.4, 1.3, 2.2])
 TABLE = xarray.DataArray([1.0, 2.0, 3.0], dims="t")

@@ -28,6 +28,8 @@ from adinterface import (
     value_and_gradient,
 )
 
+pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
+
 X = np.array([3.0, 1.0, 2.0])
 WAYS = [[3.0, 1.0, 2.0], [0.1, 0.2, -0.3], [0.1, 0.2, 0.3], [10.0, 2.0, 3.0], [0.1, -0.2, 0.3]]
 

@@ -11,6 +11,8 @@ from backends_table import every_run
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch, ClosedFormWarning, NumpyCodeError, gradient, numpy_function, prepare
 
+pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
+
 ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 X = np.array([0.3, 0.7, 1.1])

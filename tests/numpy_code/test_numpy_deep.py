@@ -48,6 +48,8 @@ from adinterface import (
 )
 from adinterface.numpy_code.deep.calls import COPIES
 
+pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
+
 ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 X = np.array([0.4, 1.3, 2.2])

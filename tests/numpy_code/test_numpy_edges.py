@@ -6,6 +6,8 @@ import scipy.interpolate
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch, numpy_function, pushforward, value_and_gradient
 
+pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
+
 ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 INF = np.inf

@@ -36,6 +36,8 @@ from adinterface import (
 )
 from adinterface.core.contract.ambient import now
 
+pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
+
 X = np.array([0.5, 1.5, 2.5])
 
 

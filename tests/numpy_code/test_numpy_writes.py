@@ -26,6 +26,8 @@ from adinterface import (
     value_and_gradient,
 )
 
+pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
+
 EAGER = {"torch": AutoTorch(), "autograd": AutoAutograd()}
 ENGINES = EAGER | {"jax": AutoJax()}
 each_eager = pytest.mark.parametrize("backend", EAGER.values(), ids=EAGER)

@@ -12,6 +12,8 @@ from adinterface.numpy_code.names import names_of
 from adinterface.scipy.special.table import ROWS, TABLE
 from adinterface.scipy.special.ufunc_rules import scipy_ufunc
 
+pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
+
 #: How many functions with a composition an engine has in its own form, for the reasons given in its files. JAX has a library
 #: with NumPy's names, of which all others are taken as they are.
 OWN_FORMS = {"torch": 4, "autograd": 17, "jax": 18}

@@ -29,6 +29,8 @@ from adinterface import (
 )
 from adinterface.rules import differentiate_with, scalar_rule
 
+pytestmark = pytest.mark.sweep  # test_rules.py runs with every change
+
 X, Y = np.array([0.3, 1.2]), np.array([2.0, 0.5])
 
 

@@ -44,6 +44,8 @@ from adinterface import (
 )
 from adinterface.rules import checkpoint, fixed_point, gradient_hook, linear_solve, root, scalar_rule, straight_through
 
+pytestmark = pytest.mark.sweep  # test_rules.py runs with every change
+
 A = np.array([2.0, 5.0])
 
 

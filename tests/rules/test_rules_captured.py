@@ -23,6 +23,8 @@ from adinterface import (
 )
 from adinterface.rules import checkpoint, fixed_point, ignore_derivatives, linear_solve, root, scalar_rule
 
+pytestmark = pytest.mark.sweep  # test_rules.py runs with every change
+
 V, DIRECTION = np.array([4.0, 1.0]), np.array([1.0, 10.0])
 CAPTURES = "it captures an array that is being differentiated, of which a rule gives no derivative"
 

@@ -26,6 +26,8 @@ from adinterface import (
 )
 from adinterface import scipy as on_any_engine
 
+pytestmark = pytest.mark.sweep  # test_scipy_code.py runs with every change
+
 integrate = on_any_engine.integrate
 each_mode = pytest.mark.parametrize(
     "backend", [AutoTorch(), AutoAutograd(), AutoJax(), AutoTorch(mode="forward"), AutoAutograd(mode="forward")], ids=repr

@@ -20,6 +20,8 @@ from adinterface import (
 )
 from adinterface import scipy as on_any_engine
 
+pytestmark = pytest.mark.sweep  # test_scipy_code.py runs with every change
+
 X = np.array([0.0, 1.0, 2.5, 3.0, 4.0, 5.5])
 Y = np.array([1.0, 2.0, 0.5, -1.0, 1.5, 3.0])
 AT = np.array([0.3, 1.7, 4.2])

@@ -17,6 +17,8 @@ from adinterface import (
     value_gradient_and_hessian,
 )
 
+pytestmark = pytest.mark.sweep  # test_sparse.py runs with every change
+
 X = np.array([0.7, -1.3, 0.4, 2.1, 0.9, -0.6])
 FORMS = ("csr", "csc", "coo", "native")
 each_call = pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])

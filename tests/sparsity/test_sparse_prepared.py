@@ -35,6 +35,8 @@ from adinterface import (
 from adinterface.rules import ignore_derivatives, scalar_rule, straight_through
 from adinterface.sparse import SparsityPattern, sparsity
 
+pytestmark = pytest.mark.sweep  # test_sparse.py runs with every change
+
 X = np.array([0.7, -1.3, 0.4, 2.1, 0.9, -0.6])
 OPERATORS = (jacobian, value_and_jacobian, hessian, value_gradient_and_hessian)
 each_operator = pytest.mark.parametrize("operator", OPERATORS, ids=[operator.__name__ for operator in OPERATORS])

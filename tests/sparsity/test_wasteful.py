@@ -25,6 +25,8 @@ from adinterface import (
 )
 from adinterface.core.tree import handler_of
 
+pytestmark = pytest.mark.sweep  # test_sparse.py runs with every change
+
 #: Each number in x gives so many results; of the entries one in X.size is other than zero.
 EACH = 3
 X = np.linspace(0.5, 1.5, 200)

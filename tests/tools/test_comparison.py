@@ -42,6 +42,8 @@ from adinterface.tools.compare_table import number_of_bytes, seconds
 from adinterface.tools.measured import LeafDifference, label
 from adinterface.tools.numbers import distances
 
+pytestmark = pytest.mark.sweep  # test_checking.py and test_facts.py run with every change
+
 ALL = list(BACKENDS.values())
 MODEL = {"w": np.arange(6.0).reshape(2, 3) / 7, "s": 2.0, "name": "model"}
 X = np.array([1.0, -0.5, 2.0])

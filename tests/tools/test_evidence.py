@@ -25,6 +25,8 @@ from adinterface import (
 )
 from adinterface.tools.evidence import Look, confirmed, decide, look_at, settle
 
+pytestmark = pytest.mark.sweep  # test_checking.py and test_facts.py run with every change
+
 #: Where the rounding of f hides the slope.
 UNDECIDED = {"20 ReLU layers", "saturated tanh"}
 SLOW = {"15 ReLU layers", "20 ReLU layers", "one entry of 1e5"}

@@ -19,6 +19,8 @@ from adinterface import (
 )
 from adinterface.tools import check_neutral
 
+pytestmark = pytest.mark.sweep  # test_checking.py and test_facts.py run with every change
+
 X = {"a": np.array([1.0, 2.0, 3.0]), "n": 2}
 CAPTURED = np.array([1.0, 2.0, 3.0])
 MET = "NumPy's function, or an array that f captures, meets an engine's array: write xp.sin for np.sin, xp.asarray(a) for a."

@@ -30,6 +30,8 @@ from adinterface import (
     value_gradient_and_hessian,
 )
 
+pytestmark = pytest.mark.sweep  # test_autograd_forward.py runs with every change
+
 FORWARD, REVERSE = AutoAutograd(mode="forward"), AutoAutograd(mode="reverse")
 CASES = {}
 

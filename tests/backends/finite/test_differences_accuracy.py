@@ -37,6 +37,8 @@ from adinterface import (
 from adinterface.core.contract.record import recording
 from adinterface.tools import estimate_noise
 
+pytestmark = pytest.mark.sweep  # test_differences.py runs with every change
+
 FD = AutoFiniteDifferences()
 
 

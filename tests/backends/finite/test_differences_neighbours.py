@@ -20,6 +20,8 @@ from adinterface import (
 )
 from adinterface.core.contract.record import recording
 
+pytestmark = pytest.mark.sweep  # test_differences.py runs with every change
+
 FD = AutoFiniteDifferences()
 
 

@@ -19,6 +19,8 @@ from adinterface_studies.distributed import command, launch
 from adinterface_torch.distributed import DTENSORS_ARE_RIGHT
 from torch.distributed.launcher import LaunchConfig, elastic_launch
 
+pytestmark = pytest.mark.sweep  # test_modules.py runs with every change
+
 #: What the processes of all groups need, from one import for all of them: engines take longer to load than most tests here.
 #: JAX, too, may be forked before it has started.
 IMPORTED = [command.__name__, processes_torch.__name__, processes_jax.__name__]

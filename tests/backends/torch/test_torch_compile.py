@@ -44,6 +44,8 @@ from adinterface.loops import cond, fori_loop, scan
 from adinterface.rules import checkpoint, differentiate_with, ignore_derivatives
 from adinterface.scipy.special import erf
 
+pytestmark = pytest.mark.sweep  # test_modules.py runs with every change
+
 TORCH = AutoTorch()
 X = torch.linspace(0.5, 1.5, 3)
 #: The compiler of PyTorch 2.7 refuses some calls before we do, for reasons of its own; 2.8 to 2.10 were not tried.

@@ -43,6 +43,8 @@ from adinterface import (
     value_and_gradient,
 )
 
+pytestmark = pytest.mark.sweep  # test_prepare.py runs with every change
+
 writes_stablehlo = pytest.mark.skipif(find_spec("flatbuffers") is None, reason="jax.export needs flatbuffers to write a file")
 
 JAX, TORCH = AutoJax(), AutoTorch()

@@ -20,6 +20,7 @@ from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
 from ..core.contract.inexact import scales_of
 from ..core.contract.library import kind
+from ..core.contract.record import note_step
 from ..core.contract.repetition import draws_undone
 from ..core.derive import policy
 from ..core.operators.dispatch import Kind
@@ -320,7 +321,7 @@ class _AnotherColouring(Exception):
 
 
 def derive_note(backend: Backend, coloured: ColouredPattern) -> None:
-    derive.note_step(
+    note_step(
         backend,
         f"pattern: {coloured.how}; {coloured.pattern.shape[0]} x {coloured.pattern.shape[1]}, {coloured.pattern.nnz} "
         f"entries, {coloured.colouring}",

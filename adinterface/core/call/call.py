@@ -17,14 +17,16 @@ from ..contract.backend import Arrays
 from ..contract.inexact import Accuracy
 from ..contract.library import NUMPY, PYTHON, Leave, Library, kind
 from ..tree import Structure, build_gradient, handler_of
-from .messages import Place, places_of, warn_disconnected, warn_imprecise
+from .messages import Place, places_of, warn_imprecise
 from .plan import Plan
+
+_NO_SCOPE = nullcontext()
 
 
 class Call:
     """The values of one call of an operator, with its plan.
 
-    Data flows one way: values -> `enter` -> the engine -> `gradients`, `present` -> results on the arguments' structure.
+    Data flows one way: values -> `enter` -> the engine -> `gradients`, `present` -> trees like the arguments.
     """
 
     __slots__ = ("f", "native", "plan", "taken", "values")
@@ -37,21 +39,21 @@ class Call:
         self.plan: Plan = plan
         self.values: Sequence[Any] = values
         self.f: Callable[..., Any] = f
-        #: The memory of the inputs and of the results so far.
+        #: The memory of the inputs and of the results so far, as keys from `Library.memory`. Results must not overlap it.
         self.taken: set[int] = set()
         #: The native leaves, whose shapes and dtypes tangents must have.
         self.native: Arrays = ()
 
     def again(self) -> Call:
-        """This call with a memory of its own, for one application of a map that outlives the call."""
+        """A copy with its own `taken`, for one call of `back` or `push`."""
         new = type(self)(self.plan, self.values, self.f)
         new.native, new.taken = self.native, set(self.taken)
         return new
 
     def scope(self) -> AbstractContextManager[Any]:
-        """The context in which the call is evaluated: see `Plan.scope`."""
+        """The context in which the engine evaluates the call, such as another precision."""
         scope = None if self.plan.conversions.scope is None else self.plan.conversions.scope()
-        return nullcontext() if scope is None else scope
+        return _NO_SCOPE if scope is None else scope
 
     def enter(self) -> Arrays:
         """The active leaves as the engine's arrays (or unconverted, if the engine takes any library)."""
@@ -102,11 +104,14 @@ class Call:
         return self.plan.layout.gradients([self.present(block) for block in native], self.values)
 
     def square(self, rows: Sequence[Sequence[Any]]) -> Any:
-        """The first argument's tree of trees of its own structure, from one row of arrays for each of its leaves."""
+        """The blocks of a Hessian by the first argument, as a tree of trees.
+
+        For `{"a": x, "b": y}`: `[[aa, ab], [ba, bb]]` -> `{"a": {"a": aa, "b": ab}, "b": {"a": ba, "b": bb}}`.
+        """
         return self.plan.layout.gradients([self.blocks(row)[0] for row in rows], self.values)[0]
 
     def present(self, result: Any) -> Any:
-        """A result that has no leaf's shape, in the library of the first differentiated array."""
+        """A result that is not like a leaf, in the library of the first differentiated array; a number for numbers."""
         plan = self.plan
         if plan.conversions.present is not None:
             presented = plan.conversions.present(result, self.taken)
@@ -129,11 +134,9 @@ class Call:
         return in_form(presented, plan.conversions.result_library)
 
     def tangent(self, structure: Structure, native: Sequence[Any]) -> Any:
-        """A tangent of what f returned, in its structure."""
         return build_gradient(structure, iter([self.present(tangent) for tangent in native]))
 
     def warn_imprecise(self, accuracies: Sequence[Accuracy]) -> None:
-        """Warn which derivatives are less exact than they should be."""
         for each in accuracies:
             for leaf in each.leaves:
                 if leaf.doubtful:
@@ -145,11 +148,8 @@ class Call:
     def _places(self) -> Iterator[Place]:
         return places_of(self.plan.layout.structures, zip(self.plan.layout.slots, self.values))
 
-    def warn_disconnected(self) -> None:
-        warn_disconnected(self.plan.operator)
-
 
 def in_form(result: Any, wanted: Library | None) -> Any:
-    """A result as the calling NumPy code takes arrays, if the arguments were NumPy arrays or Python numbers."""
+    """A result in the class that the running NumPy code expects, if the arguments were NumPy arrays or Python numbers."""
     form = now().form
     return result if form is None or (wanted is not NUMPY and wanted is not PYTHON) else form(result)

@@ -44,7 +44,7 @@ EnterSlots = Callable[[Sequence[Any], set[int]], tuple[Any, ...]]
 
 
 def enter_slots(enters: Sequence[Enter], places: Sequence[int]) -> EnterSlots:
-    """The conversion of the slots at these places, from that of each."""
+    """One conversion of the slots at these places. enters: the conversion of each."""
     if not places:
         return lambda values, taken: ()
     choose, single = itemgetter(*places), len(places) == 1
@@ -78,7 +78,7 @@ class Conversions:
     present: Leave | None
     #: Wraps an array in the class that represents one array in the arguments; None if no argument has such a class.
     stand_in: Callable[[Any], Any] | None
-    #: Enters the context of the evaluation; None if there is none.
+    #: Makes the context in which the engine evaluates the call; None if there is none.
     scope: Scoping | None
 
 
@@ -174,9 +174,9 @@ def conversion_in(backend: Backend, slot: Slot, example: Any, dtype: str | None,
         if shortest is not None:
             return shortest
     if target is None:
-        return _noting(source, lambda value: source.asarray(value, dtype=dtype, copy=copy))
+        return _recording_memory(source, lambda value: source.asarray(value, dtype=dtype, copy=copy))
     if source is target or source is NUMPY or source is PYTHON:
-        return _noting(target, lambda value: target.asarray(value, dtype=dtype, like=backend.device, copy=copy))
+        return _recording_memory(target, lambda value: target.asarray(value, dtype=dtype, like=backend.device, copy=copy))
 
     def converted(value: Any) -> Any:
         if source.traced(value):
@@ -186,7 +186,7 @@ def conversion_in(backend: Backend, slot: Slot, example: Any, dtype: str | None,
             )
         return target.asarray(target.foreign(value, source), dtype=dtype, like=backend.device, copy=copy)
 
-    return _noting(target, converted)
+    return _recording_memory(target, converted)
 
 
 def _carried_in(backend: Backend, slot: Slot, example: Any, copy: bool) -> Enter:
@@ -217,16 +217,16 @@ def _owned_in(backend: Backend, slot: Slot, example: Any) -> Enter:
     assert source is not None
     assert owner is not None
     if target is source:
-        return source.enter(example, source, None) or _noting(source, lambda value: value)
+        return source.enter(example, source, None) or _recording_memory(source, lambda value: value)
     if target is None:  # f is called many times, so it must not get the owner itself
-        return _noting(source, lambda value: source.asarray(value, copy=True))
+        return _recording_memory(source, lambda value: source.asarray(value, copy=True))
     raise ConversionError(
         f"The code of {owner.__name__} computes with {source.name} alone, so {backend.auto!r} cannot "
         f"take it. Use {_auto_name(source)}(), or AutoFiniteDifferences() without `native`."
     )
 
 
-def _noting(library: Library, convert: Any) -> Enter:
+def _recording_memory(library: Library, convert: Callable[[Any], Any]) -> Enter:
     memory = library.memory
 
     def enter(value: Any, taken: set[int]) -> Any:
@@ -247,7 +247,7 @@ def _auto_name(library: Library) -> str:
 
 
 def conversion_out(backend: Backend, slot: Slot, example: Any, dtype: str) -> Leave:
-    """A direct conversion of a gradient to an array like the example; it gives None if only `restore` of its library serves."""
+    """A fast conversion of a gradient to an array like the example. It gives None where `Library.restore` must convert."""
     source = slot.library
     assert source is not None
     if backend.device is not None or (source is not PYTHON and slot.dtype != dtype):
@@ -309,7 +309,7 @@ def conversions_into_compiled(
 
 
 def _number_of(real: str) -> Enter:
-    """Python numbers as NumPy numbers in this precision: a compiler of arrays alone would choose one itself."""
+    """Makes a Python number a NumPy number of this precision: a compiler that takes only arrays would choose one itself."""
     names = {float: real, complex: complex_of(real)}
     return lambda value, taken: np.dtype(names[type(value)]).type(value) if type(value) in names else value
 

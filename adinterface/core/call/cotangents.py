@@ -42,7 +42,6 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
 
 
 def require_one_each(plan: Plan, tangents: Sequence[Any]) -> None:
-    """Check that there are as many tangents as arguments."""
     if len(tangents) != len(plan.layout.structures):
         raise TreeError(
             f"{plan.operator}: there are {len(plan.layout.structures)} arguments, so there must be as many tangents, "

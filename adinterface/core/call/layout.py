@@ -43,16 +43,16 @@ class Layout:
     #: The dtype of each active leaf as f gets it, and all dtypes of the call.
     dtypes: tuple[str, ...]
     all_dtypes: tuple[str, ...]
-    #: The slots of arrays without numbers, which compiled code contains.
+    #: The slots of arrays without numbers, such as strings and dates: compiled code contains their values.
     without_numbers: tuple[int, ...]
-    #: The slots of objects through which f reaches leaves, and of the data of nodes.
+    #: The slots of `Owner` objects and `Given` data, see `is_in_front`.
     owners: tuple[int, ...]
-    #: Indices into active: the leaves that f reaches through the object that holds them.
+    #: Indices into active: leaves in an owner, such as the parameters of a module that f gets itself.
     owned: frozenset[int]
     #: The indices of the arguments in which something is differentiated, and of the promoted integers.
     active_arguments: tuple[int, ...]
     promoted: tuple[int, ...]
-    #: Indices into active + carried: leaves that look like others to f.
+    #: Indices into active + carried: 0-d NumPy arrays, Python numbers, and leaves of Constants inside arguments.
     kinds: Kinds
     #: Whether each argument is one differentiated leaf, and there are no keywords.
     single: bool
@@ -120,7 +120,10 @@ def lay_out(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Layout, Seq
 
 
 def _dtypes(slots: Sequence[Slot]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The dtype of each active leaf: its own; for a Python number and a promoted integer the widest of the call. And all."""
+    """The dtype of each active leaf as f gets it, and all dtypes of the call.
+
+    Slots of dtype float32, "float" and "int" -> `("float32", "float32", "float32")`, `("float32",)`.
+    """
     array_dtypes = [slot.dtype for slot in slots if slot.library is not None and slot.library is not PYTHON]
     real = widest(array_dtypes)
     dtypes: list[str] = []
@@ -132,7 +135,7 @@ def _dtypes(slots: Sequence[Slot]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _owned_once(slots: Sequence[Slot], values: Sequence[Any]) -> Iterator[int]:
-    """A leaf in two places is two variables, so f reaches the first place alone through the object that holds it."""
+    """The active leaves in an owner, as indices. The second place of a leaf is another variable, so only the first counts."""
     ids: set[int] = set()
     for k, (slot, value) in enumerate([pair for pair in zip(slots, values) if pair[0].differentiated]):
         if slot.owner is not None and id(value) not in ids:
@@ -151,13 +154,13 @@ def _kinds(structures: Sequence[Structure], order: Sequence[int], both: Sequence
 
 
 def _frozen(structure: Structure, places: Iterator[int], inside: bool = False, root: bool = True) -> Iterator[int]:
-    """The places that are in a Constant below the root."""
+    """The places in a Constant inside an argument: one that is the whole argument does not count."""
     if not isinstance(structure, Node):
         place = next(places)
         if inside:
             yield place
         return
-    # An object that f gets itself tells again what is constant in it.
+    # f gets an owner or a stateful object itself, with the Constants in it.
     plain = not structure.type.is_owner and not structure.type.stateful
     inside = plain and (inside or (structure.type is CONSTANT and not root))
     for child in structure.children:

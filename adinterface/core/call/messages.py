@@ -17,7 +17,7 @@ from .layout import Layout
 
 
 class Place(NamedTuple):
-    """One place in the arguments, for messages."""
+    """One place in the arguments, in words: `Place("args[0]['n']", "int 3", "an int inside a tree has no gradient")`."""
 
     path: str
     value: str
@@ -28,10 +28,7 @@ class Place(NamedTuple):
 
 
 def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]) -> Iterator[Place]:
-    """Every place of some arguments, with its description.
-
-    slots: each slot with its value, in order.
-    """
+    """Every place of some arguments. slots: each slot with its value, in order."""
     remaining = iter([(slot, value) for slot, value in slots if not is_in_front(value)])
     for i, structure in enumerate(structures):
         for path, place in structure.places(f"args[{i}]"):
@@ -98,7 +95,6 @@ def _short(value: Any) -> str:
 
 
 def warn_disconnected(operator: str) -> None:
-    """Warn that every gradient is zero."""
     warnings.warn(
         f"{operator}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
         f"Only what is computed inside f, from the arguments that f receives, is differentiated: a number made by float(x), "

@@ -38,7 +38,10 @@ OutputKind = Literal["scalar", "scalar and aux", "tree"]
 
 
 class OutputStructure:
-    """How f's value is rebuilt: its structure, and for each leaf "output", "aux", or a Python number itself."""
+    """How f's value is rebuilt: its structure, and for each leaf "output", "aux", or a Python number itself.
+
+    For `(y, 3, flags)` the places are `("output", 3, "aux")`.
+    """
 
     __slots__ = ("places", "structure")
 
@@ -57,7 +60,7 @@ class OutputStructure:
         return self.structure.build(iter(leaves))
 
 
-#: The structure of a value that is a single array of the engine.
+#: The aux of a value that is a single array of the engine.
 ALONE = Aux((), OutputStructure(DIFFERENTIATED, ("output",)))
 
 
@@ -74,12 +77,12 @@ class Function(Sampled):
         self.owned: frozenset[int] = plan.layout.owned
         self.owns_leaves: bool = plan.conversions.owns_leaves
         library, kinds = plan.conversions.library, plan.layout.kinds
-        #: Whether to record the leaves that look like others. Python numbers only for code that asks for them.
+        #: Whether to record the `Kinds` of leaves while f runs. Python numbers only for code that asks for them.
         numbers = kinds.numbers and getattr(f, "asks_for_python_numbers", None) is True
         self.records_leaves: bool = bool(kinds.arrays or numbers or kinds.constants)
         #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
         self.records_evaluation: bool = "traced" not in library.gives
-        #: Whether only arrays in the library of f's arrays may be differentiated.
+        #: Whether an array of f's library is a valid value of f by itself.
         self.is_output: Callable[[Any], bool] = library.is_floating if output == "tree" else library.is_real_scalar
 
     @property
@@ -140,12 +143,12 @@ class Function(Sampled):
             return self.f(*args, **kwargs)
 
     def _distinct(self, active: Sequence[Any]) -> list[Any]:
-        """The values of all slots, in which nothing in a Constant inside an argument is the same object as another leaf."""
+        """The values of all slots. A leaf of a Constant is copied if it is also another leaf: `Kinds` compares by identity."""
         both, constants = [*active, *self.carried], self.plan.layout.kinds.constants
         others = {id(value) for n, value in enumerate(both) if n not in constants} if constants else ()
         for n in constants:
             if id(both[n]) in others:
-                opposite = -both[n]
+                opposite = -both[n]  # arithmetic copies an array of any library, traced or not
                 both[n] = -opposite
         return both
 
@@ -157,7 +160,7 @@ class Function(Sampled):
 
 
 def _marking(f: Callable[..., Any], places: Sequence[int], /, *args: Any, **kwargs: Any) -> Any:
-    """f in a worker, where the leaves at these places were in a Constant."""
+    """f in a worker process. places: the leaves that were in a Constant; identity is lost between processes."""
     leaves = flatten_tree((args, kwargs))[1]
     with within(CORE, now()._replace(kinds=Kinds(constants=[leaves[n].value for n in places]))):
         return f(*args, **kwargs)
@@ -167,7 +170,7 @@ def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     """A value of f as outputs and aux."""
     try:
         return _split(plan, output, result)
-    except (NotDifferentiableError, OutputError) as error:  # for one, NumPy made an array of objects of the engine's arrays
+    except (NotDifferentiableError, OutputError) as error:  # for example of NumPy's object arrays of engine arrays
         annotate(plan, error)
         raise
 

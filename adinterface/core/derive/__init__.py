@@ -3,7 +3,6 @@
 Works on native arrays only. May import the contract.
 """
 
-from ..contract.record import note_step
 from .jacobians import gradient, jacobian
 from .primitives import back_stacked, linearize, pullback, push_stacked, pushforward
 from .second_order import (
@@ -19,6 +18,6 @@ from .second_order import (
 
 __all__ = [
     "DerivedFunction", "back_stacked", "derivative", "gradient", "gradients", "hessian", "hessian_diagonal",
-    "hessian_map", "hvp", "jacobian", "linearize", "note_step", "pullback",
-    "push_stacked", "pushforward", "second_derivative",
+    "hessian_map", "hvp", "jacobian", "linearize", "pullback", "push_stacked",
+    "pushforward", "second_derivative",
 ]  # fmt: skip

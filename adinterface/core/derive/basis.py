@@ -14,10 +14,12 @@ from ..contract.library import Library, kind
 #: Seeds of a batched Jacobian or Hessian take at most this many bytes, unless `chunk_size` says otherwise.
 SEED_BYTES = 64 * 2**20
 
+#: A linear map of stacks of arrays, which have one more axis in front.
 Stacked = Callable[[Arrays], Arrays]
 
 
 def zero_entry(backend: Backend, stack: Any) -> Any:
+    """Zeros like one entry of a stack: shape `(n, 2, 3)` -> `(2, 3)`."""
     library = library_of(backend, stack)
     return library.asarray(np.zeros(library.shape(stack)[1:]), dtype=library.dtype(stack), like=stack)
 
@@ -49,7 +51,9 @@ def concatenated(backend: Backend, arrays: Sequence[Any]) -> Any:
 class Components:
     """The real components of some arrays, numbered: all of the first, then of the second, ...
 
-    A complex array counts twice where `doubled` says so: first along 1, then along i.
+    Arrays of shapes `(2,)` and `(3,)` have the components 0 and 1, and 2 to 4. A complex array counts twice where `doubled`
+    says so: first along 1, then along i. `ranges` has the first number and the unit of each run: `[(0, 1.0), (2, 1.0j)]` for
+    a doubled array of shape `(2,)`.
     """
 
     def __init__(self, backend: Backend, arrays: Arrays, doubled: Sequence[bool]):
@@ -95,7 +99,7 @@ class Components:
         return tuple(seeds)
 
     def part(self, stack: Any, offset: int, size: int) -> Any:
-        """The entries of `size` components from `offset` on, in a stack over all of them."""
+        """Of a stack over all components the entries of `size` components from `offset` on."""
         return stack if size == self.count else stack[offset : offset + size]
 
     def mapped(self, apply: Stacked) -> list[Any]:
@@ -104,7 +108,10 @@ class Components:
         return [concatenated(self.backend, column) for column in zip(*parts)]
 
     def split(self, parts: Sequence[Any]) -> list[Any]:
-        """Arrays like those of this object, from one number for each component, in chunks."""
+        """A vector over all components, in chunks, as arrays like these.
+
+        For shapes `(2,)` and `(3,)`: `[[1, 2, 3], [4, 5]]` -> `[[1, 2], [3, 4, 5]]`.
+        """
         flat = concatenated(self.backend, parts) if parts else None
         result: list[Any] = []
         for array, size, ranges in zip(self.arrays, self.sizes, self.ranges):
@@ -133,7 +140,7 @@ def inner_products(backend: Backend, stacks: Arrays, weights: Arrays, count: int
 
 
 def sum_units(parts: Sequence[tuple[Any, complex]]) -> Any:
-    """The sum of real parts times 1 and i."""
+    """`[(a, 1.0), (b, 1.0j)]` -> `a + 1j * b`."""
     return parts[0][0] if len(parts) == 1 else parts[0][0] + 1j * parts[1][0]
 
 

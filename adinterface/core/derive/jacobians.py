@@ -69,7 +69,6 @@ def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
 
 
 def by_columns(backend: Backend, outputs: Arrays, leaves: Arrays) -> bool:
-    """Whether a Jacobian is taken by columns."""
     return policy.by_columns(backend, column_components(backend, outputs, leaves).count, row_components(backend, outputs).count)
 
 

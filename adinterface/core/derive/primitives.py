@@ -110,12 +110,12 @@ class Sampled(FlatFunction):
 
     @property
     def elsewhere(self) -> Sampled:
-        """The same for other leaves, which no object holds, if only the outputs are used."""
+        """This function for other leaves, none of which is in an owner. Its aux is not used."""
         raise NotImplementedError
 
     @property
     def unchecked(self) -> FlatFunction | None:
-        """The same for leaves of other dtypes, such as complex in place of real, without a check of the value."""
+        """This function for leaves of other dtypes, such as complex in place of real; its value is not checked. Or None."""
         return None
 
     def task(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
@@ -123,7 +123,7 @@ class Sampled(FlatFunction):
         return self, leaves, {}
 
     def received(self, result: Any) -> tuple[Arrays, Aux]:
-        """A value as outputs and aux."""
+        """What `task` gave, as outputs and aux."""
         outputs_and_aux: tuple[Arrays, Aux] = result
         return outputs_and_aux
 

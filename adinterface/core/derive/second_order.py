@@ -43,7 +43,7 @@ class DerivedFunction(Sampled):
 
 
 def gradients(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward:
-    """The gradients of a scalar function, in place of tangents."""
+    """As `jacobians.gradient`; the gradients take the place of the tangents."""
     outputs, aux, result, _ = gradient(backend, function, leaves, value=value)
     return Pushforward(outputs, result, aux)
 

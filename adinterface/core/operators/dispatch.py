@@ -26,13 +26,9 @@ class Extension(NamedTuple):
     #: `"module:function"`, imported for the first such backend value; maps a kind and a backend value to an operation.
     entry: str
 
-    def operation(self, kind: Kind, auto: AutoBackend) -> Operation:
-        operation: Operation = imported(self.entry)(kind, auto)
-        return operation
 
-
-#: Takes an operator around an operator apart: from the caller for messages, the inner operator, the arguments behind it and the
-#: keywords to the kind, f, the backend and the arguments behind that.
+#: For an operator around an operator. For `batched(gradient, f, backend, x)` it takes a caller for messages, `gradient`,
+#: `(f, backend, x)` and the keywords, and returns the kind, f, the backend and `(x,)`.
 OuterOperator = Callable[[str, Any, tuple[Any, ...], dict[str, Any]], tuple[Kind, Callable[..., Any], Any, tuple[Any, ...]]]
 
 _extensions: list[Extension] = []
@@ -54,7 +50,8 @@ def extend(*extensions: Extension, around: Mapping[Any, OuterOperator] = Mapping
 def _cached_operation(kind: Kind, auto: AutoBackend) -> Operation:
     for extension in _extensions:
         if extension.applies(auto):
-            return extension.operation(kind, auto)
+            kind = functools.partial(imported(extension.entry), kind)
+            break
     return kind(auto)
 
 
@@ -104,13 +101,12 @@ def recipe(kind: Kind) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def outer_operator_of(operator: Any) -> OuterOperator | None:
-    """What takes an operator around an operator apart; None for anything else."""
     return entry_of(_outer_operators, operator)
 
 
 def entry_of(table: Mapping[Any, T], operator: Any) -> T | None:
-    """The entry of an operator; None if there is none."""
+    """The entry of an operator; None if there is none, or if the operator cannot be hashed."""
     try:
         return table.get(operator)
-    except TypeError:  # it cannot be hashed
+    except TypeError:
         return None

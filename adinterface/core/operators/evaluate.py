@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 from ..call.call import Call
@@ -11,8 +10,6 @@ from ..call.output import Function, annotate
 from ..call.plan import Plan
 from ..contract.record import active_record, estimating
 from .operation import Operation, Results
-
-_NO_SCOPE = nullcontext()
 
 
 def evaluate(
@@ -23,8 +20,8 @@ def evaluate(
     if record is not None:
         record.calls.append((plan, values))
     try:
-        with (None if plan.conversions.scope is None else plan.conversions.scope()) or _NO_SCOPE:
-            call = operation.call_type(plan, values, f)
+        call = operation.call_type(plan, values, f)
+        with call.scope():
             leaves = call.enter()
             tangents = () if directions is None else operation.tangents(call, directions)
             function = Function(plan, f, call.enter_carried(), operation.output)

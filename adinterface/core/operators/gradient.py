@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
+from ..call.messages import warn_disconnected
 from ..call.output import Function, OutputKind
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
@@ -92,7 +93,7 @@ class GradientOperation(Operation):
     def finish(self, call: Call, results: Results) -> Any:
         gradients, connected = results
         if connected is None:
-            call.warn_disconnected()
+            warn_disconnected(call.plan.operator)
         return call.gradients(gradients)
 
 

@@ -19,12 +19,12 @@ from ..contract.registry import function_of_extension
 from ..contract.static_values import Unkeyed
 from ..tree import Signature, build_gradient
 from .requirements import require_leaves, require_number, require_one, require_real
-from .second_order import computing_backend, first_order, second_order
+from .second_order import first_order, second_order
 
 #: The result of `compute`: tuples and lists of native arrays and `Aux`, with the engine's maps if the operator returns one.
 Results = Any
 
-#: The engine's part of an operator: from the flat function, the native leaves and tangents to `Results`.
+#: What the engine computes for an operator: from the flat function, the native leaves and tangents to `Results`.
 Compute = Callable[[Function, Arrays, Arrays], Results]
 
 #: The compiled `Compute`: takes the native leaves, the carried values and the tangents, concatenated.
@@ -34,9 +34,10 @@ Compiled = Callable[..., Results]
 #: A dense Jacobian or Hessian with more entries is large.
 LARGE = 10**7
 
-#: The form of a result: f's value; a tangent of it (None for a leaf without a derivative); a tuple with an entry like each
-#: argument of f; like the first argument; that tuple for each leaf of the value; a tree of trees like the first argument; a map
-#: from a cotangent of the value to such a tuple; a map from a tangent of each argument to one of the value.
+#: The form of a result. "value": what f returned. "tangent": a tree like the value, None for a leaf without a derivative.
+#: "arguments": a tuple with a tree like each argument. "argument": a tree like the first. "jacobian": a tree like the value, of
+#: such tuples. "hessian": a tree of trees, both like the first argument. "back": a map from a cotangent of the value to
+#: "arguments". "push": a map from a tangent of each argument to "tangent".
 PartForm = Literal["value", "tangent", "arguments", "argument", "jacobian", "hessian", "back", "push"]
 
 #: The arguments that an operator differentiates: each argument of f that is not a Constant; the first alone; or the first,
@@ -73,13 +74,11 @@ class Operation(ABC):
     outlives: ClassVar[bool] = False
     #: The operation that also returns f's value, for an f that changes its arguments; None: such an f is refused.
     following: ClassVar[type[Operation] | None] = None
-    #: The class of a call.
     call_type: ClassVar[type[Call]] = Call
     #: Whether it is a first-order reverse derivative, which an engine can compile.
     compiles_function: ClassVar[bool] = False
     #: Whether an engine can compile it in one piece.
     compiles: ClassVar[bool] = True
-
     #: Whether it writes the gradients of `Duplicated` arguments into their buffers.
     stores: ClassVar[bool] = False
 
@@ -92,9 +91,9 @@ class Operation(ABC):
         self.estimates: bool = self.backend.errors is not None
         #: Whether something is decided once for each specialization.
         self.specializes: bool = type(self).specialized is not Operation.specialized
-        #: Whether a result is f's value, and whether a result has the structure of f's value.
         self.gives_value: bool = "value" in self.forms
         self._parts: tuple[PartForm, ...] = tuple([form for form in self.forms if form != "value"])
+        #: Whether a result has the structure of f's value.
         self.needs_aux: bool = not {"value", "tangent", "jacobian"}.isdisjoint(self.forms)
         #: The plans that one-shot and prepared calls share.
         self._plans: Cache[Plan] = Cache(128)
@@ -139,7 +138,7 @@ class Operation(ABC):
         return plan(self.name, self.backend, layout, args, values, copy=copy, backends=backends, wrappings=wrappings), values
 
     def marked(self, layout: Layout, values: Sequence[Any]) -> Layout:
-        """The layout, with what the markers in it mean, other than Constant."""
+        """The layout after markers such as `Each` have been applied to it; Constants are already."""
         return layout
 
     def shape(self, layout: Layout, values: Sequence[Any]) -> tuple[int, ...]:
@@ -163,10 +162,10 @@ class Operation(ABC):
 
     @abstractmethod
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        """The engine's computation."""
+        """What the engine computes, and compiles in a prepared call."""
 
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
-        """The engine's computation, compiled."""
+        """`compute`, compiled. compiled: compiles one function."""
         return compiled(self.compute)
 
     def parts(self, outputs: Arrays, aux: Aux, *parts: Any) -> Results:
@@ -196,7 +195,7 @@ class Operation(ABC):
         return gradients if form == "arguments" else gradients[0]
 
     def _look_at(self, matrix: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Let an extension look at a large dense matrix."""
+        """Let an extension warn that a large dense matrix is mostly zeros."""
         blocks = [block for row in rows for block in row]
         if sum([math.prod(block.shape) for block in blocks]) > LARGE:
             look = function_of_extension("look_at_dense")
@@ -220,7 +219,7 @@ class SecondOrderOperation(Operation):
         self.inner: Backend = pair[1]
         #: Whether the user has chosen two backends, and not two modes of one.
         self.two: bool = isinstance(auto, SecondOrder)
-        return computing_backend(self.outer, self.inner)
+        return self.inner if self.inner.library is not None else self.outer
 
     @property
     def backends(self) -> tuple[Backend, ...]:

@@ -12,7 +12,7 @@ from ..contract.registry import backend_of, find
 
 
 def first_order(auto: Any) -> Backend:
-    """The backend of a first-order operator: the inner one of a pair."""
+    """The backend of a first-order operator: of `SecondOrder(outer, inner)` the inner one."""
     return find(auto.inner if isinstance(auto, SecondOrder) else auto)
 
 
@@ -53,11 +53,6 @@ def _pair(backend: Backend) -> tuple[Backend, Backend]:
         backend_of(replace(backend.auto, mode=outer)),  # type: ignore[call-arg]
         backend_of(replace(backend.auto, mode=inner)),  # type: ignore[call-arg]
     )
-
-
-def computing_backend(outer: Backend, inner: Backend) -> Backend:
-    """The one whose arrays f receives."""
-    return inner if inner.library is not None else outer
 
 
 def _name(auto: AutoBackend) -> str:

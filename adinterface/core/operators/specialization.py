@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..call.call import Call
 from ..call.conversions import EnterSlots, conversions_into_compiled, enter_slots
 from ..call.output import Function, annotate
 from ..call.plan import Plan
@@ -48,22 +49,19 @@ class Specialization:
 
     def call(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         """The operator's results for the values of a call, and for its directions if the operator takes any."""
-        scope = None if self.plan.conversions.scope is None else self.plan.conversions.scope()
+        call = self.operation.call_type(self.plan, values, self.f)
         try:
-            if scope is None:
-                return self._in_scope(values, directions)
-            with scope:
-                return self._in_scope(values, directions)
+            with call.scope():
+                return self._in_scope(call, directions)
         except (RuntimeError, TypeError) as error:  # raised by the engine, for the arguments or for what it compiles
             if not isinstance(error, AdinterfaceError):
                 annotate(self.plan, error)
             raise
 
-    def _in_scope(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
-        operation = self.operation
+    def _in_scope(self, call: Call, directions: tuple[Any, ...] | None) -> Any:
+        operation, values = self.operation, call.values
         if self._static:
             self._given = {n: values[n] for n in self._static}
-        call = operation.call_type(self.plan, values, self.f)
         native = call.native = self.enter(values, call.taken)
         carried = self.enter_carried(values, call.taken)
         if directions is None:

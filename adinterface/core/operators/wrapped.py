@@ -1,4 +1,4 @@
-"""Calls that write into their arguments: a call inside, and the wrappings that node types put around it."""
+"""Calls that write into their arguments, such as `Duplicated`: the wrappings that node types put around a call."""
 
 from __future__ import annotations
 

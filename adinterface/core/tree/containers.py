@@ -15,12 +15,12 @@ from ..contract.nodes import NodeType
 from ..contract.static_values import cached_names, key_of, state_of
 from ..contract.structures import Constant
 
-#: Tables of classes have at most this many.
+#: The largest number of entries of a cache by class.
 KEPT_CLASSES = 1024
 
 
 class _Sequence(NodeType):
-    """list or tuple."""
+    """`[x, {"a": y}]` has the children `[x, {"a": y}]` and no data."""
 
     def __init__(self, cls: type):
         self.cls: type = cls
@@ -53,7 +53,7 @@ class _NamedTuple(NodeType):
 
 
 class _Dict(NodeType):
-    """dict, OrderedDict and defaultdict, in their own order, with any keys."""
+    """`{"b": x, 1: y}` has the children `(x, y)` and the data `(dict, None, ("b", 1))`, in the order of the dict."""
 
     def matches(self, value: object) -> bool:
         return type(value) in (dict, OrderedDict, defaultdict)
@@ -81,7 +81,7 @@ class _Dict(NodeType):
 class _RecordDict(NodeType):
     """A dataclass that is also a dict of its fields that are not None, such as Hugging Face model outputs.
 
-    Its class keeps the two consistent, so it builds the copy itself.
+    Its `__init__` keeps attributes and entries equal, so a copy is made by a call of the class.
     """
 
     def matches(self, value: object) -> bool:
@@ -152,7 +152,7 @@ class _Fields(NodeType):
 
 
 class Attributes(_Fields):
-    """A class whose user names the differentiated attributes; all others are carried along, as in a Constant."""
+    """A class given to `register_node(cls, fields=...)`: attributes that are not named are children in a Constant."""
 
     def __init__(self, cls: type, names: Iterable[str]):
         self.cls: type = cls
@@ -179,7 +179,7 @@ class Attributes(_Fields):
 
 
 class Registered(NodeType):
-    """A class that a user gave to `register_node`."""
+    """A class given to `register_node(cls, flatten, unflatten)`."""
 
     def __init__(
         self,
@@ -202,14 +202,14 @@ class Registered(NodeType):
         return self._unflatten(data, tuple(children))
 
     def key(self, data: Any, fixed: bool = True) -> Any:
-        # The data of a stand-in is one object, whose caches do not count.
+        # Data of a stand-in is compared by identity: its caches change.
         return data if self.stands_for_array else super().key(data, fixed)
 
     def paths(self, data: Any, count: int) -> list[str]:
         return [f"<{self.cls.__qualname__} child {i}>" for i in range(count)]
 
 
-#: In the order of the checks; an engine's node types come before them.
-BUILT_IN: tuple[NodeType, ...] = (
-    _Dict(), _Sequence(list), _Sequence(tuple), _NamedTuple(), _RecordDict(), _Fields(),
-)  # fmt: skip
+#: Tried before the node types of engines: plain containers are the same for every engine, and import none.
+PLAIN: tuple[NodeType, ...] = (_Dict(), _Sequence(list), _Sequence(tuple), _NamedTuple())
+#: Tried after the node types of engines: an engine may know such a class better.
+RECORDS: tuple[NodeType, ...] = (_RecordDict(), _Fields())

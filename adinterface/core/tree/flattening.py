@@ -31,20 +31,20 @@ from ..contract.structures import (
 )
 from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
 
-#: A tree of at most this depth did not cause a RecursionError.
+#: A RecursionError is blamed on a tree that is deeper than this.
 _DEEP = 100
 
 
 class _Place(NamedTuple):
-    """Where some values are."""
+    """Where some siblings are: the children of one node, or the arguments of a call."""
 
-    #: The path of each, by its index: for error messages.
+    #: The path of each in error messages: `paths(0)` is `"args[0]['w']"`.
     paths: Callable[[int], str]
     #: Whether they are in a Constant.
     constant: bool = False
-    #: The object through which f reaches them, or None.
+    #: The outermost object that f gets itself and that holds them, as an `nn.Module` its parameters; or None.
     owner: Any = None
-    #: Whether a Python number is structure there.
+    #: Whether Python numbers are static there, as in an Equinox module.
     fixed: bool = False
     #: Whether each is a whole argument.
     alone: bool = False
@@ -65,15 +65,16 @@ _ARGUMENTS, _INSIDE, _CONSTANT = _Place(_no_path, alone=True), _Place(_no_path),
 
 
 def is_differentiated(kind: Kind, *, alone: bool) -> bool:
-    """Whether numbers of this kind have a derivative; an integer has if it is an argument itself, promoted to a float."""
+    """Whether values of this kind have a gradient. An integer has one if it is `alone`, a whole argument: it is promoted."""
     return kind in ("real", "complex") or (alone and kind == "integer")
 
 
 class Flattening:
-    """One traversal of trees, which decides what each value in them is.
+    """One traversal of trees. It decides for each value whether it is a leaf, a node or a static value.
 
-    With `key` it makes the key of a plan and gives no structures. With `leaves` it appends the leaves to these, and static
-    values stay in the structures. Otherwise each leaf and each static value gets a slot, and structures keep no value alive.
+    With `leaves`, leaves are appended to that list, and static values stay in the structures. With `key`, the key of a plan
+    is appended to that list, and structures are not made. With neither, each leaf and each static value gets a slot, and
+    structures keep no value alive.
 
     with_frozen: whether to include what an owner has frozen, as in a gradient.
     """
@@ -85,13 +86,13 @@ class Flattening:
         self.slots: list[Slot] = []
         #: The values of the slots.
         self.values: list[Any] = []
-        #: The identities of leaves that f reaches through objects that hold them.
+        #: The `id` of each leaf in an owner.
         self.owned: list[int] = []
         #: The slots of static values.
         self.static_slots: list[int] = []
 
     def argument(self, arg: Any, path: str) -> Structure:
-        """The structure of an argument, which is promoted if it is an integer."""
+        """The structure of a whole argument: an integer is promoted."""
         return self.tree(arg, _Place(lambda n: path, alone=True))
 
     def keyword(self, arg: Any, path: str) -> Structure:
@@ -167,7 +168,7 @@ class Flattening:
         return self._add(value, library, place, not place.constant and is_differentiated(kind_, alone=place.alone))
 
     def _add(self, value: Any, library: Library | None, place: _Place, differentiated: bool, reason: str = "") -> Structure:
-        """Keep a leaf; or a static value, which has a reason."""
+        """The place of a value, which is kept. reason: why it is static; empty for a numeric leaf."""
         if self._leaves is not None:
             if library is None or reason:
                 return Static(value, reason)
@@ -247,7 +248,7 @@ def _refuse_hidden(value: Any, node_type: NodeType, data: Any, place: _Place) ->
 
 
 def owner_of(node_type: NodeType, value: Any, children: Sequence[Any]) -> list[Owner]:
-    """The object itself, in front of its children, if f reaches its leaves through it."""
+    """The first child of an owner: `[Owner(value, its children)]`; `[]` for any other node."""
     if not node_type.is_owner:
         return []
     return [Owner(value, tuple([child.value if type(child) is Constant else child for child in children]))]

@@ -27,20 +27,23 @@ from ..contract.structures import (
 from .flattening import flatten
 from .recognition import handler_of
 
-#: A check of two leaves: takes both, the name and path of the second, and the name of the first tree.
+#: A check of two leaves, called as `fits(first, second, "the gradients['w']", "the model")`.
 Fits = Callable[[Any, Any, str, str], None]
 
 
 class Matcher(ABC):
     """Walks a structure and another tree together. A subclass defines the errors where the two differ."""
 
-    #: Whether containers must be of one class; otherwise of one kind, as dict and OrderedDict are.
+    #: Whether containers must have the same class. Otherwise an OrderedDict matches a dict.
     strict: ClassVar[bool] = False
     #: Whether None may replace any subtree.
     optional: ClassVar[bool] = True
 
     def walk(self, structure: Structure, other: Any, path: str) -> Iterator[tuple[str, Structure, Any]]:
-        """For each place: its path, the place, and the value there in the other tree, or None. A Constant is one place."""
+        """The path of each place, the place, and the other tree's value there, or None. A Constant is one place.
+
+        The structure of `[x, {"a": y}]` and `[1, {"a": 2}]` give `("[0]", place, 1)` and `("[1]['a']", place, 2)`.
+        """
         if isinstance(structure, Node) and structure.type is CONSTANT:
             yield path, structure, other
             return
@@ -89,7 +92,7 @@ class Matcher(ABC):
 def flatten_tree(tree: Any) -> tuple[Structure, list[Leaf]]:
     """The structure of a tree and its numeric leaves, in order.
 
-    In f, what was in a Constant is not differentiated, as outside of f; unless the tree has nothing else.
+    Inside f, leaves that the caller wrapped in a Constant are marked as not differentiated, unless the tree has no others.
     """
     result: list[Leaf] = []
     structure = flatten(tree, result, lambda: "the tree", with_frozen=True)
@@ -107,7 +110,7 @@ def flatten_tree(tree: Any) -> tuple[Structure, list[Leaf]]:
 
 
 def rebuild(structure: Structure, values: Iterator[Any]) -> Any:
-    """The user's tree with these leaves: Constants stay, and containers that hold leaves are copied."""
+    """The user's tree with other leaves. Constants stay wrapped; static values are shared with the first tree."""
     return structure.fold(lambda place: place.build(values), lambda node, children: node.made(node.type.replace, children))
 
 
@@ -118,13 +121,13 @@ def along(
     name: str,
     *,
     first: str = "the first tree",
-    whatever: bool = False,
+    any_value: bool = False,
     fits: Fits | None = None,
 ) -> list[Any]:
     """Another tree's value for each leaf; None where it has none, or where the leaf is in a Constant.
 
     leaves: those of the structure. fits: a further check of two leaves, such as `require_shape`.
-    Raises TreeError, naming both trees, for another structure, or for a value that is not numeric unless `whatever` allows it.
+    Raises TreeError, naming both trees, for another structure, or without `any_value` for a value that is not numeric.
     """
     matcher = _Beside(name, first)
     result: list[Any] = []
@@ -133,7 +136,7 @@ def along(
             result.extend([None] * count_leaves(place))
         elif not isinstance(place, Static):
             leaf = leaves[len(result)]
-            if part is not None and not whatever and not isinstance(handler_of(part, scan=False), Library):
+            if part is not None and not any_value and not isinstance(handler_of(part, scan=False), Library):
                 raise matcher.misfit(type(leaf.value), part, path)
             if part is not None and fits is not None and leaf.differentiated:
                 fits(leaf.value, part, name + path, first)

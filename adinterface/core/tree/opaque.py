@@ -53,7 +53,10 @@ def buffer_has_floats(value: object) -> bool | None:
 
 
 def hidden(value: object, is_array: Callable[[object], bool], *, numbers: bool = False) -> str | None:
-    """The path, inside an opaque object, of a floating array, or with `numbers` of a number; None if there is none."""
+    """The path inside an opaque object to a floating array, or with `numbers` to a number; None if there is none.
+
+    `".layers[0].w"` for an object whose attribute `layers` is a list of objects with an array `w`.
+    """
     ids: set[int] = set()
     stack: list[tuple[str, object]] = [("", value)]
     while stack:

@@ -21,7 +21,7 @@ from ..contract.nodes import NodeType
 from ..contract.static_values import KEY_FUNCTIONS, Identity
 from ..contract.structures import Constant
 from ..contract.tracing import refuse
-from .containers import BUILT_IN, KEPT_CLASSES, Attributes, Registered
+from .containers import KEPT_CLASSES, PLAIN, RECORDS, Attributes, Registered
 from .opaque import buffer_has_floats, hidden, is_number
 
 T = TypeVar("T")
@@ -94,17 +94,17 @@ def register_stand_in(
 
 
 def register_marker(cls: type, node_type: NodeType) -> None:
-    """As `register_node`, for a class of this package that marks the one tree in it. Called at import."""
+    """As `register_node`, for a class such as `Each(x)`, which says something about the tree x. Called at import."""
     _registered[cls] = node_type
 
 
 def is_registered(cls: type) -> bool:
-    """Whether a class was given to `register_node`, or marks the tree in it."""
+    """Whether a class was given to one of the functions above."""
     return cls in _registered
 
 
 def stood_for(value: Any) -> Any:
-    """The array that a value wraps; any other value unchanged."""
+    """The array in a stand-in (see `register_stand_in`); any other value unchanged."""
     handler = handler_of(value, scan=False)
     if isinstance(handler, NodeType) and handler.stands_for_array:
         (value,), _ = handler.flatten(value)
@@ -147,7 +147,7 @@ def handler_of(
 
 _OPAQUE_AT_SIGHT = (str, bytes, bool, type(None), type)
 _PLAIN_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
-#: Classes of opaque values without anything to differentiate; engines add theirs.
+#: Classes of opaque values without anything to differentiate, and classes that were found to be such.
 _OPAQUE: set[type] = {*_OPAQUE_AT_SIGHT, *_PLAIN_CALLABLES, functools.partial}
 _SETTLED = (
     *_OPAQUE_AT_SIGHT, object, int, float, complex, dict, OrderedDict, defaultdict, list, tuple, np.ndarray, Constant,
@@ -169,7 +169,7 @@ def _find_handler(value: Any, path: Callable[[], str]) -> Library | NodeType | N
         return PYTHON
     if cls in _registered:
         return _registered[cls]
-    for node_type in BUILT_IN[:4]:  # plain containers are no engine's, even if one registers them: so they import none
+    for node_type in PLAIN:
         if node_type.matches(value):
             return node_type
     for library in registry.libraries():
@@ -179,7 +179,7 @@ def _find_handler(value: Any, path: Callable[[], str]) -> Library | NodeType | N
         for node_type in backend.node_types:
             if node_type.matches(value):
                 return node_type
-    for node_type in BUILT_IN[4:]:
+    for node_type in RECORDS:
         if node_type.matches(value):
             return node_type
     if hasattr(cls, "__array__"):
@@ -220,7 +220,7 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
 
 
 def _or_dataclass(cls: type) -> str:
-    """What the author of a class could do besides; nothing for a class of Python or of an installed package."""
+    """A remedy for a class that the user can edit; empty for a class of Python or of an installed package."""
     module = sys.modules.get(cls.__module__)
     if cls.__module__ == "__main__":
         return ", make it a dataclass"
@@ -254,7 +254,7 @@ def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:
 
 
 def _key_of_engines(value: Any, spend: Callable[[int], None]) -> Any:
-    """The cache key of an engine's value, inside an object or alone; None for anything else.
+    """The cache key of an array or a module of an engine; None for anything else.
 
     An array that is immutable or traced is compared by identity; so is a module, whose engine reads its arrays directly.
     """

@@ -190,7 +190,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     """
     structure, result = flatten_tree(a)
     one = structure is DIFFERENTIATED or type(condition) is not type(a)
-    conditions = [condition] * len(result) if one else along(structure, result, condition, "the condition", whatever=True)
+    conditions = [condition] * len(result) if one else along(structure, result, condition, "the condition", any_value=True)
     others = along(structure, result, b, "tree 3", fits=require_like)
     with precision(result):
         values = [

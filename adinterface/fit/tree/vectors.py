@@ -236,14 +236,14 @@ def _lines(blocks: Any, rows: Any, columns: Any) -> list[tuple[int, list[tuple[i
     """For each leaf of the rows: how many numbers it has, and for each leaf of the columns the same, the block, its shape."""
     row_structure, row_leaves, column_structure, column_leaves = _both(rows, columns)
     lines = []
-    for leaf, line in zip(row_leaves, along(row_structure, row_leaves, blocks, "the blocks", first="the rows", whatever=True)):
+    for leaf, line in zip(row_leaves, along(row_structure, row_leaves, blocks, "the blocks", first="the rows", any_value=True)):
         if not leaf.differentiated:
             continue
         height = leaf.library.shape(leaf.value)
         parts = [
             (math.prod(shape), block, (*height, *shape))
             for column, block in zip(
-                column_leaves, along(column_structure, column_leaves, line, "the blocks", first="the columns", whatever=True)
+                column_leaves, along(column_structure, column_leaves, line, "the blocks", first="the columns", any_value=True)
             )
             if column.differentiated
             for shape in [column.library.shape(column.value)]

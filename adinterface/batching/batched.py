@@ -113,7 +113,7 @@ class BatchedKind:
         return Batched(self, auto)
 
     def recipe(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The operators and keywords of which `batched_kind` makes this."""
+        """The operators and keywords from which `batched_kind` makes this."""
         (operator,), _ = recipe(self.inner)
         return (batched, operator), {"randomness": self.randomness}
 
@@ -188,7 +188,7 @@ class Batched(Operation):
             plan, layout = function.plan, function.plan.layout
             assert isinstance(layout, BatchedLayout)
             active, carried = [layout.each[n] for n in layout.active], [layout.each[n] for n in layout.carried]
-            # An engine looks whether shared arrays are in a graph.
+            # Shared values that may be in a graph are passed as arrays, so that the engine sees them.
             passed = [
                 each or (k in plan.given and layout.slots[n].library is not None)
                 for k, (n, each) in enumerate(zip(layout.carried, carried))
@@ -209,7 +209,7 @@ class Batched(Operation):
         return entries
 
     def finish(self, call: Call, results: Results) -> Any:
-        # The stacks of stacks that a map could take have the batch axis after their own.
+        # The engine maps `back_stacked` over the entries, so it takes `(entry, seed, ...)`; users pass `(seed, entry, ...)`.
         if isinstance(results, Pullback):
             results = results._replace(back_stacked=None)
         elif isinstance(results, Linearized):

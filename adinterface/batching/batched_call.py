@@ -49,10 +49,11 @@ class Each(Generic[T]):
 class BatchedLayout(Layout):
     """A layout that records which slots have the leading axis."""
 
-    #: For every slot, whether it has the axis; and the length of the axis, or None if no slot has it.
+    #: Whether each slot has the axis.
     each: tuple[bool, ...]
+    #: The length of the axis; None if no slot has it.
     count: int | None
-    #: The count of numbers that one entry differentiates.
+    #: How many numbers one entry differentiates.
     inputs: int
 
 
@@ -73,7 +74,7 @@ register_marker(Each, EACH)
 
 
 def batched_layout(layout: Layout, values: Sequence[Any], backend: Backend) -> BatchedLayout:
-    """The layout with the axis. Raises TreeError for values in Each that have no axis, or axes of other lengths."""
+    """The layout of a batched call. Raises TreeError for values in Each without a leading axis, or of unequal lengths."""
     if DUPLICATED in layout.node_types():
         raise TypeError(
             "batched: Duplicated(...) has room for one gradient, not for one of each entry. Pass the model itself, or the "

@@ -101,7 +101,7 @@ def _joined_forms(forms: Sequence[OutputStructure]) -> OutputStructure:
 
 
 def with_axis(results: Results, call: Call) -> Results:
-    """The results with an axis on Python numbers too, which no engine has stacked."""
+    """The results with Python numbers repeated, as no engine stacks them: for two entries, 3 becomes `[3, 3]`."""
     result: list[Any] = []
 
     def filled(place: Any) -> Any:

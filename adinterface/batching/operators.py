@@ -71,6 +71,7 @@ def _run_all(alone: Any, executor: Any, call: Callable[..., Any], parts: Sequenc
 
 
 def _ranges(count: int, size: int | None) -> list[tuple[int, int]]:
+    """`(10, 4)` -> `[(0, 4), (4, 8), (8, 10)]`; without a size at most `PIECES` ranges."""
     step = size or max(1, -(-count // PIECES))
     return [(start, min(start + step, count)) for start in range(0, count, step)]
 
@@ -100,7 +101,7 @@ def _arguments(plan: Plan, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict
 
 
 class _PartOfRows(JacobianOperation):
-    """Some rows, or columns, of a Jacobian: native stacks. Its directions are where they begin and end."""
+    """Some rows of a Jacobian, as native stacks. Its directions are `(first row, end)`."""
 
     def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
         return directions
@@ -124,7 +125,7 @@ class _PartOfColumns(_PartOfRows):
 def _part(
     auto: AutoBackend, columns: bool, f: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], *ends: int
 ) -> Arrays:
-    """On a worker."""
+    """Some rows or columns of a Jacobian, on a worker. ends: see `_PartOfRows`."""
     operation = operation_of(_PartOfColumns if columns else _PartOfRows, auto)
     plan, values, _ = operation.find_plan(args, kwargs)
     stacks: Arrays = evaluate(operation, plan, f, values, ends)
@@ -136,8 +137,8 @@ def _sent(x: Any) -> Any:
     return library.sent(x) if isinstance(library, Library) else x
 
 
-class _InParts(ValueAndJacobianOperation):
-    """What the Jacobian has in common with the value and the Jacobian."""
+class _SpreadValueJacobian(ValueAndJacobianOperation):
+    """A Jacobian whose rows or columns are computed in parts."""
 
     compiles = False
 
@@ -175,11 +176,7 @@ class _InParts(ValueAndJacobianOperation):
         return outputs, aux, blocks(backend, components, stacks, outputs, leaves)
 
 
-class _SpreadValueJacobian(_InParts, ValueAndJacobianOperation):
-    pass
-
-
-class _SpreadJacobian(_InParts, JacobianOperation):
+class _SpreadJacobian(_SpreadValueJacobian, JacobianOperation):
     pass
 
 
@@ -203,7 +200,7 @@ class _SpreadBatched(Batched):
         self.executor, self.alone = executor, alone
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        """Nothing, since the parts take the caller's arrays; everything if there is at most one part.
+        """`_NOTHING`, as `finish` computes the parts from the caller's arrays; or all entries at once, here.
 
         That is so without entries, inside an outer derivative, and for a module with frozen parameters, whose zero gradients
         have no axis.
@@ -232,15 +229,12 @@ _NOTHING = object()
 
 
 def _is_part_frozen(structure: Structure) -> bool:
-    return any(_is_constant(child) for node in structure.nodes() if node.type.is_owner for child in node.children)
-
-
-def _is_constant(structure: Structure) -> bool:
-    return isinstance(structure, Node) and structure.type is CONSTANT
+    children = [child for node in structure.nodes() if node.type.is_owner for child in node.children]
+    return any(isinstance(child, Node) and child.type is CONSTANT for child in children)
 
 
 def _entries(auto: AutoBackend, kind: BatchedKind, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """On a worker."""
+    """Some entries of a batched call, on a worker."""
     return run(kind, auto, f, args, kwargs)
 
 
@@ -248,8 +242,8 @@ def _joined(results: Sequence[Any]) -> Any:
     """The results of all parts as one: their arrays concatenated."""
     structure, first = flatten_tree(results[0])
     columns = zip(*[[leaf.value for leaf in flatten_tree(result)[1]] for result in results], strict=True)
-    return rebuild(structure, iter([_one_behind_the_other(leaf.library, column) for leaf, column in zip(first, columns)]))
-
-
-def _one_behind_the_other(library: Library, column: Sequence[Any]) -> Any:
-    return library.namespace(column[0]).concat([library.asarray(part, like=column[0]) for part in column])
+    arrays: list[Any] = []
+    for leaf, column in zip(first, columns):
+        same_device = [leaf.library.asarray(part, like=column[0]) for part in column]
+        arrays.append(leaf.library.namespace(column[0]).concat(same_device))
+    return rebuild(structure, iter(arrays))

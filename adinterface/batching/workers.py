@@ -91,7 +91,6 @@ class _Piece:
         return results, None if self.dtypes is None else _dtypes(results)
 
     def results(self) -> list[Any]:
-        """The results of the tasks."""
         results: list[Any] = []
         for function, args, kwargs in self.tasks:
             try:

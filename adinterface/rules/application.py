@@ -1,4 +1,4 @@
-"""A rule at one call: its arguments as flat arrays, as the engine that follows them sees it."""
+"""One call of a rule: its arguments as flat arrays, in the form in which an engine applies custom derivatives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from .definition import Definition
 from .matching import HostMatch, RuleMatch, zeros_like
 from .namespace import engine_of_rule
 
-#: Where the value of a place in the arguments comes from.
+#: What a value in the arguments is: `(_LEAF, n)` and `(_CARRIED, n)` are arrays of the engine, number n of the leaves and of
+#: the carried ones. `(_CONSTANT, x)` and `(_STATIC, x)` are x itself; a derivative has a place for the former alone.
 _LEAF, _CARRIED, _CONSTANT, _STATIC = range(4)
 _WITH_DERIVATIVE = (_LEAF, _CONSTANT)
 
@@ -46,7 +47,7 @@ def apply(rule: Definition, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
 def _on_plain_arrays(
     rule: Definition, structures: Sequence[Structure], words: dict[str, Structure], leaves: Sequence[Leaf]
 ) -> Any:
-    """The value of a host function on copies of NumPy arrays; if they were in wrappers, its arrays are wrapped again."""
+    """The value of a host function on copies of NumPy arrays. Arrays that were in stand-ins give a value in stand-ins."""
     values = iter([_writable(leaf.value) if isinstance(leaf.value, np.ndarray) else leaf.value for leaf in leaves])
     args = [_plain(structure).build(values) for structure in structures]
     result = rule.f(*args, **{name: _plain(structure).build(values) for name, structure in words.items()})
@@ -73,7 +74,7 @@ def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structur
 
 
 def _library_of(rule: Definition, leaves: Sequence[Leaf]) -> Library | None:
-    """The library whose engine follows the arguments; None where NumPy's arrays and numbers are all there is."""
+    """The library whose engine follows the arguments; None if there are only NumPy arrays and numbers."""
     result = dict.fromkeys([leaf.library for leaf in leaves if leaf.library is not NUMPY and leaf.library is not PYTHON])
     if len(result) <= 1:
         return next(iter(result), None)
@@ -88,11 +89,11 @@ def _library_of(rule: Definition, leaves: Sequence[Leaf]) -> Library | None:
 
 
 class Application:
-    """A rule at one call, as the contract of `FlatRule`."""
+    """One call of a rule, as a `FlatRule`."""
 
     __slots__ = (
-        "_bare", "_form", "_order", "_rule", "_stand_in", "_structures", "_words", "carried", "innermost", "leaves", "library",
-        "name", "pullback", "pushforward",
+        "_form", "_only_leaves", "_order", "_rule", "_stand_in", "_structures", "_words", "carried", "innermost", "leaves",
+        "library", "name", "pullback", "pushforward",
     )  # fmt: skip
 
     def __init__(
@@ -116,9 +117,9 @@ class Application:
             self.pullback = self.pushforward = self._without_derivative
         #: The value's structure, and of each array in it whether it is an output; known when the primal has run.
         self._form: tuple[Structure, tuple[bool, ...]] | None = None
-        #: Each argument is one array that the engine follows.
-        self._bare = not words and all(s is tree.DIFFERENTIATED for s in structures) and _all_of(library, found)
-        if self._bare:
+        #: Whether each argument is one array of the engine.
+        self._only_leaves = not words and all(s is tree.DIFFERENTIATED for s in structures) and _all_of(library, found)
+        if self._only_leaves:
             self.leaves: Arrays = tuple([leaf.value for leaf in found])
             self.carried: Arrays = ()
             self._order: list[tuple[int, Any]] = []
@@ -126,11 +127,10 @@ class Application:
             return
         leaves: list[Any] = []
         carried: list[Any] = []
-        #: Of each array and number in the arguments, where it is found: among the leaves, the carried, or it is a constant,
-        #: itself, that has the form of something with a derivative, or has not.
+        #: For each array and number in the arguments what it is: see `_LEAF`.
         self._order = []
         beside = next(leaf.value for leaf in found if leaf.library is library)
-        #: Whether arguments wrap arrays, as in NumPy code; then the value's arrays are wrapped, too.
+        #: A stand-in in the arguments, as NumPy code passes it: then arrays in the value are wrapped, too.
         self._stand_in = next(filter(None, map(_stand_in, (*structures, *words.values()))), None)
         plain = rule.host is not False or self._stand_in is not None
         for n, leaf in enumerate(found):
@@ -152,8 +152,8 @@ class Application:
     # trees
 
     def _arguments(self, leaves: Arrays, carried: Arrays, *, plain: bool = False) -> tuple[Sequence[Any], dict[str, Any]]:
-        """The arguments of the author's code; `plain` without wrappers of arrays."""
-        if self._bare:
+        """The arguments of the author's code. plain: without stand-ins."""
+        if self._only_leaves:
             return leaves, {}
         values = iter([leaves[n] if kind == _LEAF else carried[n] if kind == _CARRIED else n for kind, n in self._order])
         as_it_is = not plain or self._stand_in is None
@@ -161,7 +161,7 @@ class Application:
         return args, {name: (s if as_it_is else _plain(s)).build(values) for name, s in self._words.items()}
 
     def result(self, outputs: Arrays, aux: Arrays) -> Any:
-        """The value as its author returned it."""
+        """The value in the structure that f returned."""
         assert self._form is not None
         structure, places = self._form
         if structure is tree.DIFFERENTIATED:
@@ -260,7 +260,7 @@ class Application:
         given = self._derivative(self._rule.back, cotangent, point, args, words)
         match = RuleMatch(self.library, self.name, "pullback", self._expected(point))
         match.arguments(self._rule, self._structures, given)
-        if self._bare:
+        if self._only_leaves:
             return tuple(match.arrays)
         kinds = [kind for kind, _ in self._order if kind in _WITH_DERIVATIVE]
         return tuple([x for x, kind in zip(match.arrays, kinds) if kind == _LEAF])
@@ -274,7 +274,7 @@ class Application:
         return tuple(match.arrays)
 
     def _own(self, moved: Arrays) -> Arrays:
-        """Copies, as the author may write into them: the engine's own arrays may be others' cotangents too, or the caller's."""
+        """Copies, as the author may write into them: the engine may use its own arrays again, and so may the caller."""
         return tuple([x * 1 for x in moved]) if self.library.mutable else moved
 
     def _derivative(self, function: Any, moved: Any, point: Point, args: Sequence[Any], words: dict[str, Any]) -> Any:
@@ -286,13 +286,13 @@ class Application:
             return function(moved, value, *args, **words)
 
     def _expected(self, point: Point) -> Iterator[Any]:
-        """What each cotangent must resemble: the leaves; for a constant itself."""
-        if self._bare:
+        """The array that each cotangent must resemble in shape and dtype."""
+        if self._only_leaves:
             return iter(point.leaves)
         return iter([point.leaves[n] if kind == _LEAF else n for kind, n in self._order if kind in _WITH_DERIVATIVE])
 
     def _tangents(self, tangents: Arrays) -> tuple[Any, ...]:
-        if self._bare:
+        if self._only_leaves:
             return tangents
         both = iter([tangents[n] if kind == _LEAF else zeros_like(n) for kind, n in self._order if kind in _WITH_DERIVATIVE])
         return tuple([build_gradient(structure, both) for structure in self._structures])
@@ -329,7 +329,7 @@ def _writable(x: Any) -> Any:
 
 
 def _numpy(x: Any) -> Any:
-    """As `_writable`, of NumPy."""
+    """A new NumPy array with the numbers of an array without a trace."""
     library = tree.handler_of(x)
     assert isinstance(library, Library)
     return np.array(library.to_numpy(x))
@@ -347,12 +347,12 @@ def _all_of(library: Library, found: Sequence[Leaf]) -> bool:
 
 
 def _stand_in(structure: Structure) -> Node | None:
-    """A node that wraps an array, or None."""
+    """A stand-in in the structure, or None."""
     return next((node for node in structure.nodes() if node.type.stands_for_array), None)
 
 
 def _plain(structure: Structure) -> Structure:
-    """The structure without wrappers: each is replaced by its array."""
+    """The structure with the array itself in place of each stand-in."""
 
     def plain(node: Node, children: list[Structure]) -> Structure:
         return children[0] if node.type.stands_for_array else node.with_children(children)

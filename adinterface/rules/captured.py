@@ -12,7 +12,7 @@ from .loops.captured import captured
 
 
 def refusal(name: str) -> RuleError:
-    """The error for a rule, by its name."""
+    """The error for a rule that captures an array which is being differentiated."""
     return RuleError(
         f"{name}: it captures an array that is being differentiated, of which a rule gives no derivative. Make it a "
         f"positional parameter of {name}, or pass it through ignore_derivatives outside of the rule."

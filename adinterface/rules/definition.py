@@ -1,4 +1,4 @@
-"""What its author has said of a rule."""
+"""The definition of a rule: its functions and its options."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Definition:
     __slots__ = ("back", "count", "f", "host", "innermost", "name", "outside", "push", "refusal", "signature", "written")
 
     def __init__(self, f: Callable[..., Any], host: bool | Callable[..., Any] = False):
-        #: Whether f runs outside of the engine's traces: True, or a function from the arguments to an example of its value.
         self.f: Callable[..., Any] = f
+        #: Whether f runs outside of the engine's traces: True, or a function from the arguments to an example of its value.
         self.host: bool | Callable[..., Any] = host
-        #: f takes arrays of any library there; otherwise NumPy's.
+        #: Whether a host function takes arrays of any library; otherwise NumPy arrays.
         self.outside: bool = False
         self.name: str = getattr(f, "__name__", type(f).__name__)
         #: The error where a keyword is being differentiated; None for the usual one.
         self.refusal: Exception | None = None
         #: A function of the same arguments whose own derivatives are the rule's; or None.
         self.written: Callable[..., Any] | None = None
-        #: The rule belongs to the innermost derivative; those around it are the derivatives of `written`.
+        #: Whether the innermost derivative alone uses the rule; in outer ones, the derivatives of `written` are used.
         self.innermost: bool = False
         self.back: Callable[..., Any] | None = None
         self.push: Callable[..., Any] | None = None

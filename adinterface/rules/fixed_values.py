@@ -19,7 +19,6 @@ from ..core.contract.ambient import within
 from ..core.contract.errors import RuleError
 from ..core.contract.library import Library
 
-#: Makes a context.
 Scope = Callable[[], AbstractContextManager[Any]]
 
 
@@ -38,6 +37,7 @@ class Hold:
         #: Values, and the holds of inner differences, in order of evaluation; None until the first use.
         self.record: list[Any] | None = None
         self.recording: bool = False
+        #: How many entries of the record the running evaluation has used.
         self.place: int = 0
         self.parent: Hold | None = _hold.get()
         #: The place of this hold in the record of its parent.

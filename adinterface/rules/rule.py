@@ -13,7 +13,7 @@ from .definition import Definition
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: What a pullback and a pushforward are given as.
+#: The type of a decorated pullback or pushforward.
 Derivative = TypeVar("Derivative", bound=Callable[..., Any])
 
 

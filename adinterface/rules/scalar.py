@@ -13,8 +13,8 @@ from .rule import Rule, rule
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: From a cotangent or tangent, a partial derivative, and a function that computes the partial anew on wrapped arrays, to the
-#: product of the two.
+#: `product(seed, partial, anew)`: a cotangent or tangent times a partial derivative. `anew(wrap)` computes the partial again,
+#: from `wrap(x)` of each argument and of the value.
 Product = Callable[[Any, Any, Callable[[Callable[[Any], Any]], Any]], Any]
 
 
@@ -41,7 +41,7 @@ def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /, *, host: boo
 def from_partials(
     f: Callable[P, T], partials: Callable[..., Any], host: bool | Callable[..., Any], product: Product
 ) -> Rule[P, T]:
-    """As `scalar_rule`, with a product of another's."""
+    """As `scalar_rule`; `product` multiplies by the partial derivatives."""
     made = rule(host=host or isinstance(f, np.ufunc))(f)
     name = made._definition.name
     if not callable(partials):
@@ -60,7 +60,7 @@ def from_partials(
         return [_row(name, row, len(args)) for row in given]
 
     def entry(k: int, i: int, value: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Callable[..., Any]:
-        """The i-th partial derivative of the k-th output, computed anew."""
+        """The function `anew` of the i-th partial derivative of the k-th output."""
 
         def anew(stand_in: Callable[[Any], Any]) -> Any:
             result = tuple(map(stand_in, value)) if type(value) is tuple else stand_in(value)
@@ -129,7 +129,7 @@ def _conjugated(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def like(x: Any, arg: Any) -> Any:
-    """The sum over the axes along which an argument was broadcast; real for a real argument."""
+    """The sum over the axes along which an argument was broadcast: `(2, 3)` for `(3,)` -> `(3,)`. Real for a real argument."""
     shape, target = _shape(x), _shape(arg)
     if shape != target:
         xp, front = array_namespace(x), len(shape) - len(target)
@@ -139,7 +139,7 @@ def like(x: Any, arg: Any) -> Any:
 
 
 def spread(tangent: Any, value: Any) -> Any:
-    """A tangent of the shape of the value, over which it is broadcast."""
+    """A tangent broadcast to the shape of the value: `(3,)` for `(2, 3)` -> `(2, 3)`."""
     return tangent if _shape(tangent) == _shape(value) else array_namespace(tangent).broadcast_to(tangent, _shape(value))
 
 

@@ -140,14 +140,14 @@ class _Value(Operation):
 
 
 def _gradient_of(arg: Any) -> Any:
-    """Something with the structure of an argument's gradient."""
+    """An example of the gradient of a tree: `{"w": x, "n": 3}` -> `{"w": x, "n": None}`."""
     leaves: list[Leaf] = []
     structure = flatten(arg, leaves, lambda: "an argument")
     return build_gradient(structure, iter([leaf.value for leaf in leaves if leaf.differentiated]))
 
 
 def _native(tree: Any, library: Library, beside: Any, dtype: str) -> Any:
-    """A tree whose NumPy arrays are such as functions of the library take, and whose differentiated numbers are its arrays."""
+    """A tree for a function of this library: NumPy arrays are lifted, differentiated numbers become arrays."""
     leaves: list[Leaf] = []
     structure = flatten(tree, leaves, lambda: "an argument")
 
@@ -163,7 +163,7 @@ def _native(tree: Any, library: Library, beside: Any, dtype: str) -> Any:
 
 
 def _plain(tree: Any) -> Any:
-    """A tree with NumPy's arrays."""
+    """The tree with NumPy arrays in place of arrays of other libraries."""
     leaves: list[Leaf] = []
     structure = flatten(Constant(tree), leaves, lambda: "an argument")
     plain = [x.value if x.library in (NUMPY, PYTHON) else np.array(x.library.to_numpy(x.value)) for x in leaves]

@@ -1,4 +1,4 @@
-"""The backend of the engine that is at work where a rule's derivative is computed."""
+"""The backend that computes the derivative of a rule, and the arguments that it gets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..scalar import is_complex
 
 
 def backend_of_arrays(tree: Any) -> AutoBackend:
-    """The backend whose engine has made the arrays of a tree; finite differences for NumPy's, which none has made."""
+    """The backend of the arrays in a tree: `AutoTorch()` for torch tensors, finite differences for NumPy arrays."""
     library = engine_of_rule.get()
     if library is None:
         leaves: list[Leaf] = []
@@ -39,7 +39,7 @@ def marked(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def as_like(name: str, what: str, given: Any, result: Any) -> Any:
-    """A solver's result, of the shape, the dtype and the kind of number of what the solver was given."""
+    """A solver's result with the shape, the dtype and the kind of number of what the solver was given."""
     if is_complex(result) and not is_complex(given):
         raise RuleError(f"{name}: its solver returned complex numbers, and {what} is real. Give {what} a complex dtype.")
     if isinstance(given, (float, complex)) and not hasattr(given, "dtype"):

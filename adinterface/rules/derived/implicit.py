@@ -128,7 +128,7 @@ def _parts(x: Any) -> Any:
 
 
 def _whole(parts: Any, like: Any) -> Any:
-    """The numbers of which these are the parts."""
+    """The inverse of `_parts`. like: whether the numbers are complex."""
     return parts[0] + 1j * parts[1] if is_complex(like) else parts
 
 

@@ -90,7 +90,7 @@ def _chosen(loop: str, index: LoopLeaf, branches: tuple[Callable[..., Any], ...]
 
 
 def _arrays_of(result: Any, home: Home) -> Any:
-    """What a branch gave, with arrays for Python's numbers."""
+    """The result of a branch with arrays in place of Python numbers."""
     tree = LoopTree(result, "result")
     if not any(type(leaf.value) in NUMBERS for leaf in tree.leaves):
         return result
@@ -103,7 +103,7 @@ _KINDS = {bool: "bool", int: "integer", float: "real", complex: "complex"}
 
 
 class Seen(NamedTuple):
-    """One place of what a branch gave. A Python number takes the dtype of an array of its kind."""
+    """One leaf of the result of a branch. A Python number takes the dtype of an array of its kind."""
 
     words: str
     kind: str
@@ -124,14 +124,14 @@ class Branches:
         self.first: int = 0
 
     def flat(self, n: int) -> Callable[..., Arrays]:
-        """Branch n on flat arrays. It leaves Python's numbers to the engine."""
+        """Branch n on flat arrays. Python numbers in its result stay numbers."""
 
         def branch(*arrays: Any) -> Arrays:
-            return self._held_against_the_first(n, self.functions[n](*self.build(arrays)))
+            return self._compared_with_first(n, self.functions[n](*self.build(arrays)))
 
         return branch
 
-    def _held_against_the_first(self, n: int, result: Any) -> Arrays:
+    def _compared_with_first(self, n: int, result: Any) -> Arrays:
         if self.tree is None:
             self.tree, self.first = LoopTree(result, "result"), n
             self.kinds = [None] * len(self.tree.leaves)
@@ -161,7 +161,6 @@ class Branches:
         return ("the function for False", "the function for True")[n] if self.loop == "cond" else f"branch {n}"
 
     def built(self, arrays: Sequence[Any]) -> Any:
-        """The result as a tree."""
         assert self.tree is not None
         return self.tree.build(self.home.leave_all(arrays))
 

@@ -14,7 +14,7 @@ from .trees import LoopLeaf, leaf_of
 
 
 def captured(*functions: Callable[..., Any]) -> list[LoopLeaf]:
-    """The first array of an engine that one of these functions closes over, itself or in the functions that it calls so."""
+    """The first array of an engine that one of these functions captures, itself or through functions that it captures."""
     seen: set[int] = set()
     stack: list[Any] = list(reversed(functions))
     while stack:
@@ -35,7 +35,7 @@ def captured(*functions: Callable[..., Any]) -> list[LoopLeaf]:
 
 
 def engine_among(leaves: Iterable[LoopLeaf], *functions: Callable[..., Any]) -> list[LoopLeaf]:
-    """An engine's array that the functions of a loop bring, if its leaves have none."""
+    """As `captured`, if there is no array of an engine among the leaves of the loop; else nothing."""
     plain = all(leaf.library in (NUMPY, PYTHON) for leaf in leaves)
     return captured(*functions) if plain else []
 

@@ -12,7 +12,7 @@ from .trees import NUMBERS, LoopLeaf, LoopTree, described, leaf_of, of_kind
 
 _ORDER = ("bool", "integer", "real", "complex")
 
-#: One clear text, the same on every engine, whichever way f changes it.
+#: The same text on every engine, in whichever way f changes the carry.
 _CHANGED = (
     "{loop}: f changes its carry: {{path}} is {{wanted}} before a step, and {{seen}} after it. A carry keeps its structure, "
     "shapes and dtypes: convert what f returns there, or start with what f returns."
@@ -44,7 +44,7 @@ class Carry:
         """
         leaves = self.tree.read(value)
         if self._first:
-            self._look_again(leaves)
+            self._check_first_step(leaves)
         as_it_is = True
         library, wrapped = self._library, self.home.wrap is not None
         for n, leaf in enumerate(leaves):
@@ -55,8 +55,8 @@ class Carry:
                 raise self._changed(n, described(leaf))
         return leaves, as_it_is
 
-    def _look_again(self, leaves: list[Any]) -> None:
-        """After the first step: does f bring an engine's arrays, or another dtype for what began as a Python number?"""
+    def _check_first_step(self, leaves: list[Any]) -> None:
+        """Raise Outgrown if f returned arrays of an engine to a NumPy loop, or a wider dtype for a Python number."""
         self._first = False
         seen = [leaf_of(leaf) for leaf in leaves]
         if self.home.is_plain:
@@ -68,7 +68,7 @@ class Carry:
             raise Outgrown(dtypes=wider)
 
     def _wider(self, n: int, leaf: LoopLeaf | None) -> str | None:
-        """The dtype with which the loop has to begin again for a Python number; None if all is well, or nothing helps."""
+        """The dtype with which the loop must begin again for a Python number; None if the dtype is right, or another error."""
         current = self._kinds[n][0]
         if leaf is None:
             return None
@@ -84,7 +84,7 @@ class Carry:
         return given if rank == before and (n not in self._chosen or width(given) > width(current)) else None
 
     def _entered(self, value: Any, n: int) -> tuple[Any, bool]:
-        """A leaf that f gave as an array of the loop's, and whether f can get it back as it gave it."""
+        """A leaf that f returned as an array of the loop, and whether f can take it back unchanged."""
         leaf = leaf_of(value)
         assert leaf is not None
         dtype, shape = self._kinds[n]

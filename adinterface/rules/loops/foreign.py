@@ -1,4 +1,4 @@
-"""Arrays of libraries that no backend brings, but that follow the Array API standard: Python's loop takes those, too."""
+"""Arrays of libraries without a backend that follow the Array API standard: a Python loop computes with them, too."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ForeignLibrary(Library):
 
 
 def library_of(x: object) -> ForeignLibrary | None:
-    """The library of an array that says what its namespace is."""
+    """The library of an array with `__array_namespace__`; None for any other object."""
     ask = getattr(type(x), "__array_namespace__", None)
     return None if ask is None else _library(ask(x))
 

@@ -1,4 +1,4 @@
-"""Whose arrays a loop computes with."""
+"""The library with whose arrays a loop computes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Home:
         leaves = list(leaves)
         self.library: Library = NUMPY
         self.like: Any = None
-        #: Wraps an array as the loop's arrays are wrapped; None if they are not.
+        #: Wraps an array in the stand-in that the loop's arrays are in; None if they are in none.
         self.wrap: Callable[[Any], Any] | None = None
         for leaf in leaves:
             if leaf.library not in (NUMPY, PYTHON):
@@ -45,7 +45,7 @@ class Home:
         return self.library is NUMPY
 
     def enter(self, leaf: LoopLeaf, dtype: str | None = None) -> Any:
-        """A leaf as an array of the loop's; with a dtype a number takes that."""
+        """A leaf as an array of this library. dtype: of a number."""
         value = leaf.value
         if type(value) in NUMBERS:
             dtype = dtype or self.number_dtype(value)
@@ -71,7 +71,6 @@ class Home:
         return complex_of(real) if isinstance(value, complex) else real
 
     def leave(self, array: Any) -> Any:
-        """An array of the loop's as f gets it."""
         return array if self.wrap is None else self.wrap(array)
 
     def leave_all(self, arrays: Sequence[Any]) -> Sequence[Any]:

@@ -19,7 +19,7 @@ from .captured import engine_among
 from .carry import Carry
 from .home import Home, Outgrown
 from .trees import NUMBERS, LoopTree, described, leaf_of
-from .while_loop import computed_bounds
+from .while_loop import attempts, computed_bounds
 
 CarryT = TypeVar("CarryT")
 
@@ -122,14 +122,12 @@ def _scan(
 ) -> tuple[Any, Any]:
     length = _length(loop, xs, length)
     every = _every(loop, checkpoint, length)
-    brought = engine_among([*carry.leaves, *xs.leaves], f)
-    dtypes: dict[int, str] = {}
-    while True:
-        steps = Steps(loop, f, carry, xs, Home([*carry.leaves, *xs.leaves, *brought]), dtypes)
-        try:
-            return steps.run(length, reverse, every)
-        except Outgrown as more:  # at most once for each number and each library
-            brought, dtypes = brought + more.leaves, dtypes | more.dtypes
+    brought = [*xs.leaves, *engine_among([*carry.leaves, *xs.leaves], f)]
+
+    def run(carry: Carry, home: Home) -> tuple[Any, Any]:
+        return Steps(loop, f, carry, xs, home).run(length, reverse, every)
+
+    return attempts(loop, carry, brought, run)  # type: ignore[no-any-return]
 
 
 def _length(loop: str, xs: LoopTree, length: int | None) -> int:
@@ -179,14 +177,12 @@ def _every(loop: str, checkpoint: int | bool | None, length: int) -> int | None:
 class Steps:
     """One attempt at a scan: the arrays of its home, and f as a function of them."""
 
-    def __init__(
-        self, loop: str, f: Callable[[Any, Any], Any], carry: LoopTree, xs: LoopTree, home: Home, dtypes: dict[int, str]
-    ):
+    def __init__(self, loop: str, f: Callable[[Any, Any], Any], carry: Carry, xs: LoopTree, home: Home):
         self.loop: str = loop
         self.f: Callable[[Any, Any], Any] = f
         self.home: Home = home
         self.x_tree: LoopTree = xs
-        self.carry: Carry = Carry(loop, carry, home, dtypes)
+        self.carry: Carry = carry
         self.xs: tuple[Any, ...] = tuple([home.enter(leaf) for leaf in xs.leaves])
         #: The tree y, from the first step on.
         self.y_tree: LoopTree | None = None
@@ -221,7 +217,7 @@ class Steps:
         return tuple(arrays), tuple(self._entered(self._read_y(y)))
 
     def _segment(self, carry: Arrays, xs: Arrays, count: int, reverse: bool) -> tuple[Arrays, Arrays]:
-        """So many steps, of which a reverse-mode derivative stores only the start."""
+        """`count` steps, of which a reverse-mode derivative stores only the start."""
         kept = len(carry)
 
         def function(*arrays: Any) -> Arrays:
@@ -232,7 +228,7 @@ class Steps:
         return results[:kept], results[kept:]
 
     def _go(self, start: Arrays, xs: Arrays, length: int, reverse: bool) -> tuple[Any, list[list[Any]]]:
-        """Python's loop: the last carry as a tree, and of each leaf of y the values in the order in which they came."""
+        """A Python loop: the last carry as a tree, and for each leaf of y its values in the order of the steps."""
         home, carry, called, build_x = self.home, self.carry, self._called, self.x_tree.build
         slices = [home.loops.slices(x) for x in home.copies(xs)]
         rows: Sequence[Sequence[Any]] = list(zip(*slices)) if slices else [()] * length
@@ -286,7 +282,7 @@ class Steps:
         return self.y_tree.read(y)
 
     def _entered(self, leaves: Sequence[Any]) -> list[Any]:
-        """Leaves of y as arrays of the loop's."""
+        """Leaves of y as arrays of the home library."""
         home, library, wrapped = self.home, self.home.library, self.home.wrap is not None
         arrays: list[Any] = []
         for leaf in leaves:

@@ -26,12 +26,12 @@ class LoopLeaf(NamedTuple):
 
     value: Any
     library: Library
-    #: Wraps an array as this one was wrapped; None if it was not.
+    #: Wraps an array in a stand-in like that of this one; None if this one was in none.
     wrap: Callable[[Any], Any] | None
 
 
 def leaf_of(value: Any) -> LoopLeaf | None:
-    """A number or an array, without its wrapper; None for any other value."""
+    """A number or an array, taken out of a stand-in; None for any other value."""
     if type(value) is bool:
         return LoopLeaf(value, PYTHON, None)
     handler = NUMPY if isinstance(value, np.ndarray) else handler_of(value, scan=False)
@@ -57,13 +57,11 @@ class LoopTree(Matcher):
     def __init__(self, value: Any, path: str, message: str = ""):
         self.path: str = path
         self.message: str = message
-        #: The leaves of this tree.
         self.leaves: list[LoopLeaf] = []
-        self.structure: Structure = _taken_apart(value, self.leaves)
+        self.structure: Structure = _flattened(value, self.leaves)
         self._described: list[str] = []
 
     def build(self, leaves: Sequence[Any]) -> Any:
-        """The tree with these leaves."""
         return self.structure.build(iter(leaves))
 
     def without_arrays(self) -> LoopTree:
@@ -117,7 +115,7 @@ class LoopTree(Matcher):
         return self.refusal(path, described(value), described(place.value))
 
 
-def _taken_apart(value: Any, leaves: list[LoopLeaf]) -> Structure:
+def _flattened(value: Any, leaves: list[LoopLeaf]) -> Structure:
     if type(value) is Constant:
         return Static(value.value, "a Constant holds fixed")
     leaf = leaf_of(value)
@@ -130,7 +128,7 @@ def _taken_apart(value: Any, leaves: list[LoopLeaf]) -> Structure:
     children, data = handler.flatten(value)
     if handler.fixes_numbers:
         children = [Constant(child) if type(child) in NUMBERS else child for child in children]
-    return Node(handler, data, [_taken_apart(child, leaves) for child in children], type(value))
+    return Node(handler, data, [_flattened(child, leaves) for child in children], type(value))
 
 
 def _key(handler: NodeType, data: Any) -> Any:

@@ -38,7 +38,7 @@ def while_loop(condition: Callable[[CarryT], Any], body: Callable[[CarryT], Carr
             raise TypeError(f"while_loop: {name} must be callable, not {described(f)}.")
     tree = LoopTree(init, "carry")
     brought = engine_among(tree.leaves, condition, body)
-    return _attempts("while_loop", tree, brought, lambda carry, home: _run(condition, body, carry, home))  # type: ignore[no-any-return]
+    return attempts("while_loop", tree, brought, lambda carry, home: _run(condition, body, carry, home))  # type: ignore[no-any-return]
 
 
 def computed_bounds(lower: Any, upper: Any, body: Callable[[Any, Any], Any], tree: LoopTree) -> Any:
@@ -56,10 +56,11 @@ def computed_bounds(lower: Any, upper: Any, body: Callable[[Any, Any], Any], tre
 
         return carry.build(home.loops.while_loop(lambda arrays: arrays[0] < last, stepped, (first, *carry.arrays))[1:])
 
-    return _attempts("fori_loop", tree, traced, run)
+    return attempts("fori_loop", tree, traced, run)
 
 
-def _attempts(loop: str, tree: LoopTree, brought: list[LoopLeaf], run: Callable[[Carry, Home], Any]) -> Any:
+def attempts(loop: str, tree: LoopTree, brought: list[LoopLeaf], run: Callable[[Carry, Home], Any]) -> Any:
+    """`run(carry, home)`, begun again where the loop turns out to need another library or a wider dtype."""
     dtypes: dict[int, str] = {}
     while True:
         home = Home([*tree.leaves, *brought])
@@ -111,4 +112,4 @@ def _one_truth_value(value: Any) -> LoopLeaf:
     return leaf
 
 
-__all__ = ["computed_bounds", "while_loop"]
+__all__ = ["attempts", "computed_bounds", "while_loop"]

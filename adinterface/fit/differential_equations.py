@@ -14,6 +14,7 @@ from ..core.contract.structures import Constant
 from ..core.contract.tracing import untraced
 from ..core.operators.jacobian import jacobian
 from ..core.operators.pullback import linearize
+from ..core.operators.run import run
 from .evaluate import Evaluate
 from .flat import Flat
 from .packing import Packing, Rows, Vector, pack
@@ -141,13 +142,11 @@ def solve_bvp(
         return f(nodes, state, *parameters)
 
     def slope(nodes: Vector, state: Vector, *numbers: Vector) -> Vector:
-        value = run(on_mesh, columns.nested(state), *others(numbers), Constant(np.asarray(nodes)))
+        value = evaluated(on_mesh, columns.nested(state), *others(numbers), Constant(np.asarray(nodes)))
         return columns.flat(value, len(nodes))
 
-    def run(function: Callable[..., Any], *args: Any) -> Any:
-        from ..core.operators.run import run as called
-
-        return called(Evaluate, backend, function, args, {})
+    def evaluated(function: Callable[..., Any], *args: Any) -> Any:
+        return run(Evaluate, backend, function, args, {})
 
     def slopes(nodes: Vector, state: Vector, *numbers: Vector) -> Any:
         parameters = others(numbers)
@@ -162,12 +161,12 @@ def solve_bvp(
         )
 
     def condition(start: Vector, end: Vector, *numbers: Vector) -> Vector:
-        value = run(boundary, columns.nested(start), columns.nested(end), *others(numbers))
+        value = evaluated(boundary, columns.nested(start), columns.nested(end), *others(numbers))
         return pack(value, "solve_bvp")
 
     def conditions(start: Vector, end: Vector, *numbers: Vector) -> Any:
         args = (columns.nested(start), columns.nested(end), *others(numbers))
-        value = run(boundary, *args)
+        value = evaluated(boundary, *args)
         matrix = np.asarray(as_matrix(jacobian(boundary, backend, *args), value, args))
         n = len(start)
         parts = matrix[:, :n], matrix[:, n : 2 * n]
@@ -186,14 +185,14 @@ def solve_bvp(
 
 
 def _same_columns(leaf: Any, other: Any, place: str, first: str) -> None:
-    """The mesh, the last axis, may have become finer."""
+    """Refuse another shape but for the last axis, the mesh, which SciPy refines."""
     own, seen = np.shape(leaf)[:-1], require_leaf(other, place).shape(other)
     if not seen or seen[:-1] != own:
         raise TreeError(f"solve_bvp: {place} has shape {seen}, but y has shape {(*own, 'mesh')} there.")
 
 
 class _Columns:
-    """Trees of arrays with the mesh as their last axis, as SciPy's matrices of shape `(n, m)`; without it as vectors."""
+    """Trees of arrays with the mesh as their last axis, as SciPy's matrices of shape `(n, m)`; at one node as vectors."""
 
     def __init__(self, y: Any, nodes: int):
         self.parameters = Parameters(y)
@@ -221,7 +220,7 @@ class _Columns:
         return self.parameters.rebuilt(parts)
 
     def units(self, nodes: int) -> Iterator[Any]:
-        """The state that is one in one row, at all nodes, and zero elsewhere, for each row."""
+        """For each row of the matrix the state that is one in this row and zero elsewhere."""
         for n in range(sum(self.heights)):
             unit = np.zeros((sum(self.heights), nodes))
             unit[n] = 1.0

@@ -1,4 +1,4 @@
-"""The entries of sparse matrices whose places stay."""
+"""The entries of sparse matrices that have one pattern."""
 
 from __future__ import annotations
 

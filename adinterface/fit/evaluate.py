@@ -1,4 +1,4 @@
-"""f evaluated as an operator would have it evaluated, prepared and compiled as `prepare` does it, without a derivative."""
+"""Operations without a derivative, so that f alone can be prepared and compiled, too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core.operators.operation import Forms, Operation, Results
 
 
 class Evaluate(Operation):
-    """The value of f, in the engine's arrays inside, in those of the arguments outside."""
+    """The value of f: f gets arrays of the engine, and the value has those of the arguments."""
 
     name = "evaluate"
     forms: ClassVar[Forms] = ("value",)
@@ -25,7 +25,7 @@ class Evaluate(Operation):
 
 
 class TrainingStep(Evaluate):
-    """One step of `Training`; what its loss changes in the model, or in the data, is written as by `value_and_gradient`."""
+    """One step of `Training`. What the loss changes in the model or the data is kept, as by `value_and_gradient`."""
 
     name = "Training"
 

@@ -58,7 +58,7 @@ class Flat:
         #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.
         self.evaluations: int = 0
         self._prepared: dict[Any, Prepared] = {}
-        #: What f must return a tree like, in whose order its numbers are then; None for any.
+        #: The structure and the order of f's value; None: any.
         self._rows: Rows | None = None
         #: The largest derivative so far.
         self._steepest = 0.0
@@ -185,7 +185,7 @@ class Flat:
 
 
 class _AtEachPoint(Evaluate):
-    """Which cannot write what f changes, for the words of an error."""
+    """Named in the error for an f that changes its arguments: a solver cannot keep such changes."""
 
     name = "solvers"
 
@@ -224,7 +224,7 @@ def flat(f: Callable[..., Any], backend: AutoBackend, start: Any, /, *constants:
 
 
 def problem_of(f: Any, backend: Any, start: Any, constants: tuple[Any, ...], caller: str) -> Flat:
-    """What a solver is called with: f, a backend and a start, or a problem that was made before."""
+    """The problem of a solver's call: f, a backend and a start; or one that `flat` has made."""
     if not isinstance(f, Flat):
         if backend is None or start is None:
             raise TypeError(f"{caller} takes f, a backend and a start: {caller}(f, backend, start, *constants).")

@@ -55,7 +55,7 @@ class Lagrangian:
         return total
 
     def _parts(self, multipliers: Vector) -> list[Any]:
-        """The other entries for each leaf of g."""
+        """The multipliers in the shapes of the leaves of g."""
         parts = [multipliers[start:stop] for start, stop in zip(self._starts, self._starts[1:])]
         return [float(part[0]) if shape == () else part.reshape(shape) for part, shape in zip(parts, self._shapes)]
 

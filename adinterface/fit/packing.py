@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.errors import NotDifferentiableError, TreeError
-from ..core.contract.library import NUMPY, PYTHON, Library, kind, widest
+from ..core.contract.library import NUMPY, PYTHON, Library
 from ..core.contract.structures import Leaf
 from ..core.tree import along, build_gradient
 from ..core.tree.recognition import handler_of
 from .parameters import Parameters
-from .tree.mapping import require_leaf, require_like, require_shape
+from .tree.mapping import is_complex, require_leaf, require_like, require_shape
 from .tree.vectors import as_matrix
 
 Vector = np.ndarray[Any, np.dtype[np.float64]]
@@ -32,14 +32,14 @@ class Packing:
         if not once:
             raise NotDifferentiableError("The start has no floating leaf, so that there is nothing to solve for.")
         self.shapes: list[tuple[int, ...]] = [leaf.library.shape(leaf.value) for leaf in once]
-        self.complex: list[bool] = [_is_complex(leaf) for leaf in once]
+        self.complex: list[bool] = [is_complex(leaf.value) for leaf in once]
         sizes = [math.prod(shape) * (2 if doubled else 1) for shape, doubled in zip(self.shapes, self.complex)]
         self.starts: Any = np.concatenate([[0], np.cumsum(sizes)]).tolist()
         self.size: int = self.starts[-1]
-        real = widest([leaf.library.dtype(leaf.value) for leaf in once if leaf.library is not PYTHON])
-        self.dtypes: list[str] = [real if leaf.library is PYTHON else leaf.library.dtype(leaf.value) for leaf in once]
-        #: Whether the model is one array, as NumPy has it.
-        self.bare: bool = type(model) is np.ndarray and model.dtype == np.float64
+        self.dtypes: list[str] = self.parameters.dtypes
+        #: Whether the model is one float64 array of NumPy, so that no tree is built.
+        self.is_vector: bool = type(model) is np.ndarray and model.dtype == np.float64
+        #: Whether an array is at several places of the model.
         self.shared: bool = len(once) < sum(place is not None for place in self.parameters.places)
 
     def start(self) -> Vector:
@@ -51,7 +51,7 @@ class Packing:
 
         Raises TreeError, with the path, where it does not match the model in structure and shape.
         """
-        if self.bare and type(gradient) is tuple and len(gradient) == 1 and _is_like(gradient[0], self.shapes[0]):
+        if self.is_vector and type(gradient) is tuple and len(gradient) == 1 and _is_like(gradient[0], self.shapes[0]):
             alone: Vector = gradient[0].reshape(-1)
             return alone
         return self._concatenated(self.parameters.gradients(gradient, name))
@@ -72,7 +72,7 @@ class Packing:
 
     def unpacked(self, vector: Vector) -> Any:
         """The model with the numbers of a vector, each leaf with its type, library, dtype and device, and memory of its own."""
-        if self.bare:
+        if self.is_vector:
             return np.array(vector).reshape(self.shapes[0])
         return self.parameters.rebuilt(self._values(vector))
 
@@ -207,12 +207,12 @@ def _is_number(x: Any) -> bool:
 
 
 def pack(value: Any, caller: str) -> Vector:
-    """What f returned as one real vector."""
+    """A value of f as one real vector."""
     if type(value) is np.ndarray and value.dtype == np.float64:
         return value.reshape(-1)
     packing = Packing(value)
     packing.require_real(caller)
-    # What f returns twice is two results.
+    # An array that f returns twice is two results.
     parts = [_numbers(leaf.value).reshape(-1) for leaf in packing.parameters.found if leaf.differentiated]
     return np.concatenate(parts).astype(np.float64)
 
@@ -238,10 +238,6 @@ def _numbers(x: Any) -> Any:
 def _number_or_like(leaf: Any, other: Any, place: str, first: str) -> None:
     if require_leaf(other, place).shape(other) != ():
         require_shape(leaf, other, place, first)
-
-
-def _is_complex(leaf: Leaf) -> bool:
-    return type(leaf.value) is complex or kind(leaf.library.dtype(leaf.value)) == "complex"
 
 
 __all__ = ["Packing", "Rows", "pack"]

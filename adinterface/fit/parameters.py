@@ -19,7 +19,7 @@ from .tree.mapping import precision, require_like
 
 
 class Parameters:
-    """A model taken apart, and put together around new values."""
+    """The parameters of a model. `rebuilt` gives the model with other values of them."""
 
     def __init__(self, model: Any):
         self.model = model
@@ -27,6 +27,7 @@ class Parameters:
         self.found: list[Leaf]
         self.structure, self.found = flatten_tree(model)
         known: dict[Any, int] = {}
+        #: One leaf for each parameter.
         self.once: list[Leaf] = []
         #: For each leaf of the model: its parameter, or None for a leaf that is not optimised.
         self.places: list[int | None] = []
@@ -42,17 +43,17 @@ class Parameters:
 
     @property
     def values(self) -> list[Any]:
-        """Each parameter once."""
+        """The value of each parameter."""
         return [leaf.value for leaf in self.once]
 
     @property
     def library(self) -> Library | None:
-        """That of the first array; None if all parameters are Python's numbers."""
+        """The library of the first array; None if all parameters are Python numbers."""
         return next((leaf.library for leaf in self.once if leaf.library is not PYTHON), None)
 
     @property
     def dtypes(self) -> list[str]:
-        """That of each parameter; a Python number takes the widest among the arrays."""
+        """The dtype of each parameter; a Python number takes the widest among the arrays."""
         arrays = [leaf for leaf in self.once if leaf.library is not PYTHON]
         real = widest([leaf.library.dtype(leaf.value) for leaf in arrays])
         numbers = {complex: complex_of(real)}
@@ -112,7 +113,7 @@ def stateful_type(structure: Structure) -> NodeType | None:
 
 
 def each_constant(change: Callable[[Any], Any], model: Any) -> Any:
-    """The model with a function of what each Constant holds in its place; the same objects where there is none."""
+    """The model with `change(x)` in place of each `Constant(x)`. Subtrees without a Constant are the same objects."""
     if type(model) is Constant:
         return change(model.value)
     handler = handler_of(model, scan=False)

@@ -22,7 +22,7 @@ from .packing import Rows, Vector
 _WITHOUT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 _DENSE = ("dogleg", "trust-exact")
 _PRODUCTS = ("newton-cg", "trust-ncg", "trust-krylov", "trust-constr")
-#: Those that take no sparse Hessian, and those that take no sparse Jacobian of a constraint.
+#: Methods that take no sparse Hessian, and methods that take no sparse Jacobian of a constraint.
 _NO_SPARSE_HESSIAN = ("dogleg", "trust-exact", "trust-ncg", "trust-krylov")
 _NO_SPARSE_CONSTRAINT = (None, "slsqp")
 
@@ -270,7 +270,7 @@ class _Factors:
     def update(self, x: Vector, _: Any) -> None:
         matrix = self.problem.jacobian(x).tocsc()
         if matrix.shape != self.shape:
-            return  # of which SciPy tells, who compares value and start
+            return  # SciPy raises: it compares the value with the start
         try:
             self.solve = self.linalg.splu(matrix).solve
         except RuntimeError as error:

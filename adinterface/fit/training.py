@@ -81,11 +81,13 @@ class Training:
         self._ties: _Ties | None = None
         #: Whether there are Constants in the model.
         self._frozen = False
+        #: The model that the last step returned: any other was assigned since.
         self._moved: Any = None
         native = getattr(optimiser, "native_step", None) if compiled is not False else None
         #: The engine's step for its own models: a function of the model, the state, the data and the keywords; or None.
         self._native = None if native is None else native(partial(self._stepped, None), loss, backend)
         self._gradient: Prepared | None = None
+        #: The class of the moved model, and whether `_restored` has to convert its leaves; None: not known.
         self._restores: tuple[Any, bool] | None = None
 
     @untraced
@@ -98,7 +100,7 @@ class Training:
                 return value
         constants = [Constant(part) for part in data]
         if self._whole is not None:
-            return self._taken(self._whole, constants, kwargs)
+            return self._compiled_step(self._whole, constants, kwargs)
         if self._gradient is None:
             self._gradient = prepare(value_and_gradient, self.loss, self.backend, self.model, *constants, **kwargs)
         value, gradient = self._gradient(self.model, *constants, **kwargs)
@@ -110,7 +112,7 @@ class Training:
             self.model, self.state = self.optimiser.step(gradient[0], self.state, self.model)
         return value
 
-    def _taken(self, wholes: dict[_Ties | None, Prepared], constants: list[Any], kwargs: dict[str, Any]) -> Any:
+    def _compiled_step(self, wholes: dict[_Ties | None, Prepared], constants: list[Any], kwargs: dict[str, Any]) -> Any:
         if self.model is not self._moved:
             self._ties, self._restores = _ties_of(self.model), None
             self._frozen = each_constant(_none, self.model) is not self.model

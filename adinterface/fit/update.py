@@ -1,4 +1,4 @@
-"""One step down the gradient, without anybody's optimiser."""
+"""`update`: one step of gradient descent."""
 
 from __future__ import annotations
 

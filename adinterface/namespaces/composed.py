@@ -50,11 +50,10 @@ _SINGLE = (np.float32, np.complex64)
 #: Reductions that have a value for an empty array.
 _OF_EMPTY = ("all", "any", "mean", "prod", "std", "sum", "var")
 
-#: What a composition calls, and the standard does not have: nothing checks them but the compositions.
+#: Names that compositions call and the standard lacks: they are checked only as parts of compositions.
 _PRIMITIVES = ("gather", "matrix_product", "transpose", "own_einsum", "linalg.full_svd", "linalg.reduced_qr")
 
-
-#: What a function of the engine may return as a plain tuple.
+#: The classes of results that the engine may return as plain tuples.
 _RESULTS = {"linalg.eigh": EighResult, "linalg.qr": QRResult, "linalg.slogdet": SlogdetResult, "linalg.svd": SVDResult}
 
 
@@ -100,15 +99,15 @@ class ComposedNamespace:
         self._library, self._module, self._own, self._backend = library, module, dict(own or {}), backend
         self._custom = custom
         self._chosen: dict[str, Any] = {}
-        #: The functions that are being checked, one because of another.
+        #: The functions whose checks are running: the check of each needs the next.
         self._choosing: dict[str, None] = {}
         self._lock = threading.Lock()
         #: The thread that checks a function.
         self._checker: int | None = None
         #: What a check saw, by the name of the function: for messages and for the conformance command.
         self.findings: dict[str, list[str]] = {}
-        self.linalg: _Part = _Part(self, "linalg")
-        self.fft: _Part = _Part(self, "fft")
+        self.linalg: _SubNamespace = _SubNamespace(self, "linalg")
+        self.fft: _SubNamespace = _SubNamespace(self, "fft")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -163,7 +162,7 @@ class ComposedNamespace:
             candidates = [(label, self._of_any_size(name, function)) for label, function in candidates]
         if self._custom is None or name not in SLOPES:
             return candidates
-        told = [(f"{label} with a derivative", self._told(name, function)) for label, function in candidates]
+        told = [(f"{label} with a derivative", self._with_slope(name, function)) for label, function in candidates]
         return [each for pair in zip(candidates, told) for each in pair]
 
     def _of_any_size(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -183,7 +182,7 @@ class ComposedNamespace:
 
         return reduce
 
-    def _told(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _with_slope(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         assert self._custom is not None
         custom = self._custom
 
@@ -244,7 +243,7 @@ class ComposedNamespace:
         return count, False
 
     def _difference(self, use: Use) -> str:
-        """The error of a use, "" if nothing is."""
+        """The error of a use in words; "" if there is none."""
         wanted = _parts(use.f(NUMPY.namespace(None), *use.arrays))
         leaves = tuple([self._library.asarray(x, dtype="float64", copy=True) for x in use.arrays])
         got = [self._to_numpy(part) for part in _parts(use.f(self, *leaves))]
@@ -271,7 +270,7 @@ class ComposedNamespace:
         return [self._to_numpy(part) for part in _parts(use.f(self, *leaves))]
 
     def _slope_difference(self, use: Use, leaves: tuple[Any, ...], near: float) -> str:
-        """Along one direction, weighted over the outputs, where the derivative is not so near to the right one."""
+        """As `_difference`, of the derivative along a random direction, summed over the outputs with random weights."""
         assert self._backend is not None
         backend = self._backend()
         rng = np.random.default_rng(0)
@@ -300,7 +299,7 @@ class ComposedNamespace:
             return f"a derivative of {float(mine):.12g}, not {right:.12g}"
         return ""
 
-    # what no engine needs to give
+    # functions of the namespace that need none of the engine
 
     def _to_numpy(self, x: Any) -> Array:
         numbers = self.numbers(x)
@@ -339,7 +338,7 @@ class ComposedNamespace:
         return any(map(self._holds, x)) if isinstance(x, (list, tuple)) else self._library.owns(x)
 
     def astype(self, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-        """With a derivative between floating dtypes. By default `Library.asarray` converts."""
+        """Another dtype, with a derivative between floating dtypes. By default `Library.asarray` converts."""
         own = self._own.get("astype")
         return self._library.asarray(x, dtype=self.dtype_name(dtype)) if own is None else own(x, dtype)
 
@@ -361,7 +360,7 @@ class ComposedNamespace:
         return getattr(self, np.result_type(*[self.dtype_name(x) for x in arrays_and_dtypes]).name)
 
 
-class _Part:
+class _SubNamespace:
     """`linalg` or `fft` of a namespace."""
 
     def __init__(self, namespace: ComposedNamespace, name: str):
@@ -374,7 +373,7 @@ class _Part:
 
 
 class _Flat(FlatFunction):
-    """A flat function as the contract has it."""
+    """A function of arrays as the `FlatFunction` that a backend takes."""
 
     fresh = True
 

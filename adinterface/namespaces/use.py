@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 #: smooth: has a derivative that means something. flat: constant but for jumps, so its derivative is exactly zero.
-#: discrete: gives integers, bools or Python values, and leaves the gradient of everything around it alone.
+#: discrete: returns integers, bools or Python values, through which no derivative goes.
 Kind = Literal["smooth", "flat", "discrete"]
 
 Array = np.ndarray[Any, Any]
@@ -34,5 +34,5 @@ class Use:
 
     @property
     def key(self) -> str:
-        """What known failures name."""
+        """Its name in lists of known failures."""
         return ("function:" if self.neutral else "numpy:") + self.name

@@ -31,14 +31,6 @@ TIES = np.array([[1.5, 0.2, 1.1], [0.3, 0.9, 2.2]])
 USES: list[Use] = []
 
 
-def use(name: str, *arrays: Array, kind: Kind = "smooth") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def enter(f: Callable[..., Any]) -> Callable[..., Any]:
-        USES.append(Use(name, f, arrays, kind))
-        return f
-
-    return enter
-
-
 def uses(name: str, f: Callable[..., Any], *arrays: Array, kind: Kind = "smooth") -> None:
     USES.append(Use(name, f, arrays, kind))
 
@@ -100,7 +92,7 @@ for _name in ("sum", "prod", "mean", "max", "min", "var", "std"):
     for _options in ({}, {"axis": 0}, {"axis": -1, "keepdims": True}, {"axis": (0, 2)}, {"axis": None, "keepdims": True}):
         _x = T if _options.get("axis") == (0, 2) else TIES
         uses(_name, lambda xp, x, name=_name, options=_options: getattr(xp, name)(x, **options), _x)
-    uses(_name, lambda xp, x, name=_name: getattr(xp, name)(x[:, ::-1] if False else x, axis=1), BACKWARD)
+    uses(_name, lambda xp, x, name=_name: getattr(xp, name)(x, axis=1), BACKWARD)
 for _name in ("var", "std"):
     uses(_name, lambda xp, x, name=_name: getattr(xp, name)(x, axis=1, correction=1), A)
     uses(_name, lambda xp, x, name=_name: getattr(xp, name)(x, correction=0.5), A)

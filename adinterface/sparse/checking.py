@@ -67,7 +67,7 @@ def verify(
 
 
 def _again(operation: Derivative, call: Call, compute: Callable[[Function, Arrays], T]) -> T:
-    """What is computed from f and native leaves, outside compiled code."""
+    """`compute(f, leaves)` in a new call, outside compiled code."""
     again = Call(call.plan, call.values, call.f)
     with again.scope():
         leaves = again.enter()
@@ -104,7 +104,7 @@ def _joined(backend: Backend, arrays: Arrays) -> Array | None:
 
 
 def _by_matrices(entries: list[list[Any]], layout: BlockLayout, vector: Array, transposed: bool) -> tuple[Array, Array]:
-    """The product, and that of absolute values, by which rounding is measured."""
+    """The product of the matrices and a vector, and that of their absolute values, which bounds the rounding."""
     rows, columns = [np.cumsum([0, *sizes]) for sizes in (layout.outputs, layout.leaves)]
     result, size = [np.zeros(int((columns if transposed else rows)[-1]), dtype) for dtype in (complex, float)]
     for k, (row, blocks) in enumerate(zip(entries, layout.blocks)):
@@ -146,7 +146,7 @@ def _measured(operation: Derivative, call: Call) -> float:
 
 
 def _noise(operation: Derivative, call: Call, function: Function, leaves: Arrays) -> float:
-    """The noise of differences of values, even of constant ones."""
+    """The absolute error of differences of f, which a constant f has, too."""
     values = _joined(operation.outermost, differenced(operation, function)(*leaves)[0])
     if values is None:
         return 0.0

@@ -23,7 +23,10 @@ _PATHS = 4 * 10**8
 
 
 class _Lines(NamedTuple):
-    """The lines of one direction: where each begins in the list of the lines of the other that cross it."""
+    """The rows, or the columns, of a pattern: where each begins in `crossing`, the list of the lines that it crosses.
+
+    The rows of `[[0, 1], [1, 1]]` have the pointers `[0, 1, 3]` and cross the columns `[1, 0, 1]`.
+    """
 
     pointers: Indices
     crossing: Indices
@@ -49,7 +52,7 @@ def _rows_of(rows: Indices, columns: Indices, shape: tuple[int, int]) -> _Lines:
 
 
 def _turned(lines: _Lines) -> _Lines:
-    """The lines of the other direction, which takes no sorting."""
+    """The columns from the rows, or the rows from the columns, without sorting."""
     marks = np.ones(lines.crossing.size, np.int8)
     matrix = scipy_sparse().csr_array((marks, lines.crossing, lines.pointers), shape=(lines.number, lines.across))
     turned = matrix.tocsc()
@@ -61,8 +64,11 @@ def _same(a: _Lines, b: _Lines) -> bool:
 
 
 def choose(pattern: SparsityPattern, *, pushes: bool, pulls: bool) -> Colouring:
-    """The colouring of a Jacobian that takes the fewest passes: by columns where pushforwards are to be had, by rows where
-    pullbacks are; both where it takes out lines."""
+    """The colouring of a Jacobian that takes the fewest passes.
+
+    pushes: whether the engine can push, which a colouring of columns needs. pulls: the same for rows. With both, full lines of
+    the other direction are computed separately.
+    """
     singles = pushes and pulls
     rows = _rows_of(pattern.rows, pattern.columns, pattern.shape)
     columns = _turned(rows)
@@ -75,14 +81,13 @@ def choose(pattern: SparsityPattern, *, pushes: bool, pulls: bool) -> Colouring:
 
 
 def _rows_may_take_fewer(columns: _Lines, rows: _Lines, passes: int, singles: bool) -> bool:
-    """Whether rows may take fewer colours. They do not if a column has more entries, each of which needs a colour for its row,
-    unless it is computed separately; nor if rows and columns are the same."""
+    """Whether a colouring of rows may take fewer passes. All rows that cross one column need different colours."""
     fewest = int(_costs(columns.degrees).min()) if singles else int(columns.degrees.max(initial=0))
     return passes > max(1, fewest) and not _same(columns, rows)
 
 
 def _one_sided(by: Any, lines: _Lines, others: _Lines, singles: bool) -> Colouring:
-    """A colouring of `lines`, full ones of the `others` taken out."""
+    """A colouring of `lines`. singles: compute full lines of the `others` separately."""
     full = _full_lines(others.degrees) if singles else np.zeros(0, np.intp)
     if full.size:
         stays = np.ones(others.number, bool)
@@ -94,21 +99,21 @@ def _one_sided(by: Any, lines: _Lines, others: _Lines, singles: bool) -> Colouri
 
 
 def _costs(degrees: Indices) -> Indices:
-    """By the degree of the fullest line that stays, how many passes it takes at least: as many, and one for each fuller one."""
+    """For each degree the least number of passes if fuller lines are computed separately: the degree, and one for each."""
     counts = np.bincount(degrees, minlength=1)
     costs: Indices = np.cumsum(counts[::-1])[::-1] - counts + np.arange(counts.size)
     return costs
 
 
 def _full_lines(degrees: Indices) -> Indices:
-    """The fullest lines, as few as save most, where to take one out saves more colours than it costs."""
+    """The lines to compute separately, so that the least number of passes is smallest; as few as possible."""
     costs = _costs(degrees)
     fullest = costs.size - 1 - int(np.argmin(costs[::-1]))
     return np.flatnonzero(degrees > fullest)
 
 
 def _renumbered(colours: Indices) -> Indices:
-    """The colours that are used, from 0 on."""
+    """The colours without gaps: `[5, -1, 2, 5]` -> `[1, -1, 0, 1]`."""
     used = np.zeros(int(colours.max(initial=-1)) + 2, bool)
     used[colours] = True  # the last place is that of -1, which is not a colour
     used[-1] = False
@@ -127,7 +132,7 @@ def grouped(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Indices:
 
 
 def _grouped(lines: _Lines) -> Indices:
-    """A colour for each line, such that no two of one colour cross the same line of the other direction."""
+    """A colour for each line, such that no two of one colour cross the same line."""
     if not lines.crossing.size:
         return np.zeros(lines.number, np.int32)
     compiled = _compiled()
@@ -149,7 +154,7 @@ def _compiled() -> Callable[[_Lines], Indices] | None:
 
 
 def _first_fit(lines: _Lines) -> Indices:
-    """As `_grouped`, line after line: the least colour that none of those which it crosses has seen."""
+    """As `_grouped`, in Python: each line takes the least colour that the lines which it crosses have not seen."""
     pointers, crossing = lines.pointers.tolist(), lines.crossing.tolist()
     seen: list[set[int]] = [set() for _ in range(lines.across)]
     colours = np.zeros(lines.number, np.int32)
@@ -249,7 +254,7 @@ def fits(pattern: SparsityPattern, *, pushes: bool, pulls: bool, second: bool) -
 
 
 def require_valid(pattern: SparsityPattern, colouring: Colouring) -> None:
-    """Raises SparsityError for a colouring in which two entries fall together."""
+    """Raises SparsityError for a colouring in which a product mixes two entries."""
     lines = {"columns": pattern.shape[1], "rows": pattern.shape[0]}.get(colouring.by, pattern.shape[1])
     across, along = pattern.rows, pattern.columns
     if colouring.by == "rows":

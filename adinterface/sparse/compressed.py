@@ -24,7 +24,7 @@ FOLDED_BYTES, FOLDED_BYTES_OF_GRADIENTS = 16 * 2**20, 0
 
 
 class Compressed(NamedTuple):
-    """Products with all colours, and perhaps along a direction, and with single lines; a stack per output or per leaf."""
+    """The products of a compressed derivative. `coloured` and `singles` have a stack for each output, or for each leaf."""
 
     outputs: Arrays
     aux: Aux
@@ -126,7 +126,7 @@ def _seeds(
 ) -> Arrays:
     """The sums of the basis vectors of each colour in `chunk`; computed at run time if a compiler must not fold them.
 
-    last: the numbers of the last one.
+    last: the vector in the place of the last sum.
     """
     start, stop = chunk
     seeds: list[Any] = []

@@ -15,13 +15,12 @@ import numpy as np
 
 from .colouring import grouped
 from .pattern import SparsityPattern, distinct
-from .scipy_import import scipy_sparse
 
 Array = np.ndarray[Any, Any]
 #: From a stack of tangents (k, inputs) to a stack of tangents of the results (k, outputs); or of cotangents, the other way.
 Stack = Callable[[Array], Array]
 
-#: Each block is cut into so many.
+#: Each block is split into so many.
 _CUTS = 4
 #: At most so many rows are taken whole in one round.
 _WHOLE_ROWS = 32
@@ -97,12 +96,6 @@ def _split(
 
 
 def united(a: SparsityPattern, b: SparsityPattern) -> SparsityPattern:
-    """All entries of both, found at different points."""
+    """All entries of two patterns that were found at different points."""
     rows, columns = np.concatenate([a.rows, b.rows]), np.concatenate([a.columns, b.columns])
     return SparsityPattern.of_entries(rows, columns, a.shape, local=True)
-
-
-def as_matrix(pattern: SparsityPattern, numbers: Array | None = None) -> Any:
-    """A pattern as SciPy's matrix."""
-    data = np.ones(pattern.nnz) if numbers is None else numbers
-    return scipy_sparse().csr_array((data, (pattern.rows, pattern.columns)), shape=pattern.shape)

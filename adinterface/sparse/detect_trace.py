@@ -91,7 +91,7 @@ def _once(
 
 
 def _unknown(value: Any, trace: Trace) -> Any:
-    """What another call may bring with other values."""
+    """A carried value as f gets it: traced if another call may have another number there."""
     if isinstance(value, (np.ndarray, np.generic)) and kind(value.dtype.name) != "other":
         return Traced(value, None, trace)
     if type(value) in (float, complex) and not trace.values:
@@ -100,7 +100,7 @@ def _unknown(value: Any, trace: Trace) -> Any:
 
 
 def _symmetric(trace: Trace, inputs: int, *, local: bool) -> SparsityPattern:
-    """The union, over all pairs of sets that meet, of the inputs of the one with those of the other."""
+    """The pattern of a Hessian: for each pair of sets that meet, an entry for each input of one with each of the other."""
     total = empty(inputs, inputs)
     expected = 0
     for a, b in trace.pairs:

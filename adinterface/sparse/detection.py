@@ -22,11 +22,11 @@ from .auto import AutoSparse
 from .detect_probe import probed_pattern, united
 from .detect_trace import Branched, DetectedPattern, traced_pattern
 from .pattern import Colouring, SparsityPattern
-from .traced import stand_in
+from .traced import placeholder
 
 
 class ColouredPattern(NamedTuple):
-    """What is decided before any number is computed."""
+    """A pattern, its colouring, and how the pattern was found."""
 
     pattern: SparsityPattern
     colouring: Colouring
@@ -116,7 +116,7 @@ def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPatter
         result = library.value_under_trace(array) if library.traced(array) else library.to_numpy(array)
         if result is None:  # only shapes and dtypes follow from such an array: f may not branch
             known = False
-            return stand_in(library, array)
+            return placeholder(library, array)
         return _plain(result, library.dtype(array))
 
     numbers = [plain(leaf, library_of(operation.backend, leaf)) for leaf in leaves]
@@ -136,7 +136,7 @@ def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPatter
 
 
 def _plain(array: Any, dtype: str) -> Any:
-    """A NumPy array of one of NumPy's own dtypes; for others only the shape of the result is known."""
+    """The array in a dtype of NumPy itself: bfloat16 becomes float32."""
     return array.astype("float32") if kind(dtype) == "real" and array.dtype.kind != "f" else array
 
 
@@ -182,6 +182,7 @@ def _pattern_near(operation: Derivative, function: Function, leaves: Arrays, fin
 
 
 def _displaced(backend: Backend, leaves: Arrays, rng: np.random.Generator, size: float) -> Arrays:
+    """The leaves, each number moved by about `size * max(1, abs(x))` in a random direction."""
     moved: list[Any] = []
     for leaf in leaves:
         library = library_of(backend, leaf)

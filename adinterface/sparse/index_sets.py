@@ -12,22 +12,15 @@ from .scipy_import import scipy_sparse
 Sets = Any
 
 
-def identity(count: int) -> Sets:
-    """Each element depends on itself."""
-    sp = scipy_sparse()
-    indices = np.arange(count, dtype=np.int32)
-    return sp.csr_array((np.ones(count, bool), indices, np.arange(count + 1, dtype=np.int32)), shape=(count, count))
-
-
 def part_of_identity(start: int, size: int, count: int) -> Sets:
-    """Of `size` elements, each depends on one of `count` inputs, from `start` on."""
+    """The sets `{start}`, `{start + 1}`, ... of `size` elements; there are `count` inputs."""
     sp = scipy_sparse()
     indices = np.arange(start, start + size, dtype=np.int32)
     return sp.csr_array((np.ones(size, bool), indices, np.arange(size + 1, dtype=np.int32)), shape=(size, count))
 
 
 def union(a: Sets, b: Sets) -> Sets:
-    """Row by row."""
+    """The union of two arrays of sets, element by element."""
     if a is None or a is b:
         return b
     return a if b is None else a + b
@@ -76,7 +69,7 @@ def empty(size: int, inputs: int) -> Sets:
 
 
 def united(sets: Sets, groups: np.ndarray[Any, Any], count: int) -> Sets:
-    """The union of the sets of each group, from the number of the group that each element is in."""
+    """The union of the sets in each group: `[{0}, {1}, {2}]` with the groups `[0, 1, 0]` -> `[{0, 2}, {1}]`."""
     if sets is None:
         return None
     sp = scipy_sparse()
@@ -88,7 +81,7 @@ def united(sets: Sets, groups: np.ndarray[Any, Any], count: int) -> Sets:
 
 
 def all_of(sets: Sets) -> Sets:
-    """One row: the union of all."""
+    """The union of all sets, as one row."""
     sp = scipy_sparse()
     indices = np.flatnonzero(np.bincount(sets.indices, minlength=sets.shape[1])).astype(sets.indices.dtype)
     return sp.csr_array((np.ones(indices.size, bool), indices, np.array([0, indices.size])), shape=(1, sets.shape[1]))
@@ -109,7 +102,7 @@ def everywhere(row: Sets, size: int) -> Sets:
 
 
 def entries(sets: Sets) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Rows and columns, sorted."""
+    """The rows and the columns of all entries, sorted."""
     if not sets.has_canonical_format:
         sets = sets.copy()
         sets.sum_duplicates()

@@ -51,12 +51,13 @@ class SparseOperation(Operation):
         #: The pattern and the colouring of one call, or of one specialization; None before that.
         self.coloured: ColouredPattern | None = None
         self.layout: BlockLayout | None = None
-        #: The size and the dtype of each output, and the dtypes of its blocks.
+        #: The size and the dtype of each output.
         self.results: list[tuple[int, str]] = []
+        #: The dtypes of the blocks of each output.
         self.dtypes: list[list[str]] = []
         #: What makes the matrix of each block: a function of the engine, or the first csr_array.
         self.makers: dict[tuple[int, int], Any] = {}
-        #: An engine compiles what is bound here, and what f captures is fixed with it.
+        #: Whether an engine compiles this operation: then what f captures is fixed.
         self.compiled = False
         #: Random numbers, of the inputs and of the outputs, along which products are compared.
         self._vectors: dict[bool, np.ndarray[Any, Any]] = {}
@@ -74,7 +75,7 @@ class SparseOperation(Operation):
         return 1
 
     def flat(self, function: Function, *, value: bool = True) -> Any:
-        """What the products are of."""
+        """The function whose Jacobian is compressed: f, or its gradient."""
         return function
 
     def specialized(self, call: Call, leaves: Arrays, function: Function) -> Operation:
@@ -83,7 +84,12 @@ class SparseOperation(Operation):
         bound = copy.copy(self)
         bound.makers, bound._vectors = {}, {}
         bound.coloured = self._pattern_of(call, leaves, function)
-        derive_note(self.outermost, bound.coloured)
+        pattern = bound.coloured.pattern
+        note_step(
+            self.outermost,
+            f"pattern: {bound.coloured.how}; {pattern.shape[0]} x {pattern.shape[1]}, {pattern.nnz} entries, "
+            f"{bound.coloured.colouring}",
+        )
         return bound
 
     def _pattern_of(self, call: Call, leaves: Arrays, function: Function) -> ColouredPattern:
@@ -114,7 +120,7 @@ class SparseOperation(Operation):
         return self.sparse.check == "always" or (self.sparse.check == "first" and (local or not self.compiled))
 
     def direction(self, *, transposed: bool) -> np.ndarray[Any, Any]:
-        """A vector of random numbers, none near zero: of the inputs, or `transposed` of the outputs. Nobody writes to it."""
+        """A vector of random numbers, none near zero: of the inputs, or `transposed` of the outputs. Read-only."""
         known = self._vectors.get(transposed)
         if known is None:
             assert self.coloured is not None
@@ -313,19 +319,11 @@ class SparseOperation(Operation):
 
 
 class _AnotherColouring(Exception):
-    """What was decided before the result was seen does not serve it."""
+    """The result of f, once it is known, needs another colouring than the one chosen before."""
 
     def __init__(self, coloured: ColouredPattern):
         super().__init__()
         self.coloured = coloured
-
-
-def derive_note(backend: Backend, coloured: ColouredPattern) -> None:
-    note_step(
-        backend,
-        f"pattern: {coloured.how}; {coloured.pattern.shape[0]} x {coloured.pattern.shape[1]}, {coloured.pattern.nnz} "
-        f"entries, {coloured.colouring}",
-    )
 
 
 def _numbers(name: str, backend: Backend, stack: Any) -> np.ndarray[Any, Any]:
@@ -424,7 +422,7 @@ def _square(call: Call, matrices: list[list[Any]]) -> Any:
     return call.plan.layout.gradients(rows, call.values)[0]
 
 
-#: The sparse operation in the place of each.
+#: The sparse operation for each dense one.
 SPARSE: dict[type[Operation], type[SparseOperation]] = {
     JacobianOperation: SparseJacobian,
     ValueAndJacobianOperation: SparseValueJacobian,

@@ -131,7 +131,7 @@ class SparsityPattern:
 
     @property
     def digest(self) -> bytes:
-        """What is equal for equal patterns; the colouring has no part in it."""
+        """A hash of the entries, the shape and `local`, but not of the colouring."""
         if self._digest is None:
             result = hashlib.blake2b(repr((self.shape, self.rows.dtype.str, self.local)).encode(), digest_size=16)
             result.update(self.rows.data)

@@ -21,7 +21,7 @@ from ..core.tree import handler_of
 from ..numpy_code.names import SEVERAL
 from ..numpy_code.names import names as names_of
 from .function_groups import (
-    APART,
+    ELEMENTWISE,
     FLAT,
     LANES,
     LINEAR,
@@ -35,8 +35,10 @@ from .function_groups import (
     WHOLE,
 )
 from .index_sets import Sets, all_of, everywhere, selected, stacked, united
+from .index_sets import product as product_of_sets
 from .index_sets import union as union_of
-from .traced import NOTHING, Branched, Rules, Trace, Traced, Untraceable, index_of, stand_in
+from .scipy_import import scipy_sparse
+from .traced import NOTHING, Branched, Rules, Trace, Traced, Untraceable, index_of, placeholder
 from .traced_products import product_of
 
 Function = Callable[..., Any]
@@ -70,7 +72,7 @@ def computed(function: Function, args: Sequence[Any], kwargs: dict[str, Any]) ->
 
 
 def settled(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Options in which there may be traced indices and counts."""
+    """Options with the values of traced indices and counts."""
     return {name: index_of(value) for name, value in kwargs.items()}
 
 
@@ -86,7 +88,7 @@ def adopted(value: Any, trace: Trace) -> Any:
     numbers = library.value_under_trace(value)
     if numbers is None:
         trace.values = False
-        numbers = stand_in(library, value)
+        numbers = placeholder(library, value)
     return Traced(numbers, None, trace)
 
 
@@ -288,7 +290,7 @@ def _meet(name: str, trace: Trace, args: Sequence[Any], shape: tuple[int, ...], 
 
 
 def convert(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Of one array: the same numbers in another form."""
+    """The same numbers as another array: `asarray`, `astype`, `copy`."""
     x = args[0]
     if not isinstance(x, Traced):
         if isinstance(x, (list, tuple)) and name in ("asarray", "array"):
@@ -302,7 +304,7 @@ def convert(name: str, function: Function, args: Sequence[Any], kwargs: dict[str
 
 
 def _nested(parts: Any, dtype: Any) -> Any:
-    """Lists of lists of traced arrays as one."""
+    """Lists of lists of traced arrays as one array."""
     rows = [_nested(part, dtype) if isinstance(part, (list, tuple)) else part for part in parts]
     both = join("stack", np.stack, (rows,), {})
     return both if dtype is None else convert("astype", np.astype, (both, dtype), {})
@@ -316,7 +318,7 @@ def as_array(part: Any) -> Any:
 
 
 def like(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Of one array: its shape alone."""
+    """`zeros_like` and its kin use the shape of an array alone."""
     x = next(traced_in(args, kwargs))
     fill = kwargs.get("fill_value", args[1] if len(args) > 1 else None)
     if name == "full_like" and isinstance(fill, Traced):
@@ -326,7 +328,7 @@ def like(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, A
 
 
 def about(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """A function of facts about arrays that do not depend on their values."""
+    """A function of shapes and dtypes."""
     return computed(function, args, kwargs)
 
 
@@ -367,7 +369,7 @@ def join(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, A
 
 
 def _groups(shape: tuple[int, ...], axis: Any, keepdims: bool, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Of each element, the number of the result that it is reduced into."""
+    """For each element the number of its result: `[[0, 0, 0], [1, 1, 1]]` for the sum of shape `(2, 3)` over axis 1."""
     if axis is None:
         return np.zeros(shape, dtype=np.intp)
     kept = np.arange(value.size).reshape(value.shape)
@@ -417,9 +419,6 @@ def _related(sets: Sets, results: Any, elements: Any, count: int) -> Sets:
     """For each result, the union of the sets of its operands."""
     if sets is None:
         return None
-    from .index_sets import product as product_of_sets
-    from .scipy_import import scipy_sparse
-
     shape = (count, sets.shape[0])
     results, elements = results.ravel(), elements.ravel()
     members = scipy_sparse().csr_array((np.ones(results.size, bool), (results, elements)), shape=shape)
@@ -503,7 +502,7 @@ def whole(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, 
 
 
 def where(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Either arm may be taken, unless the condition is the same for all arguments."""
+    """Depends on both arms, unless the condition is the same for all arguments."""
     if len(args) == 1:
         return whole("nonzero", function, args, kwargs)
     condition, a, b = args
@@ -524,7 +523,6 @@ def where(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, 
 
 
 def product(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Products of matrices and vectors: of each element, the sums that it is made of."""
     result = product_of(name, function, args, kwargs)
     return whole(name, function, args, kwargs) if result is None else result
 
@@ -539,8 +537,8 @@ def meshgrid(name: str, function: Function, args: Sequence[Any], kwargs: dict[st
     return [x[place] if isinstance(x, Traced) else np.asarray(x)[place] for x, place in zip(args, places)]
 
 
-def sorted_by_value(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Indices and counts: they have no derivative, but depend on the values."""
+def indices_and_counts(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """These have no derivative, but depend on the values."""
     traced = list(traced_in(args, kwargs))
     result = computed(function, args, kwargs)
     fixed = all(x.fixed for x in traced)
@@ -555,7 +553,7 @@ def untraceable(name: str, function: Function, args: Sequence[Any], kwargs: dict
 
 Rule = Callable[[str, Function, Sequence[Any], dict[str, Any]], Any]
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(APART, elementwise),
+    **dict.fromkeys(ELEMENTWISE, elementwise),
     **dict.fromkeys(MOVES, move),
     **dict.fromkeys(REDUCTIONS, reduction),
     **dict.fromkeys(SCANS, scan),
@@ -568,7 +566,7 @@ RULES: dict[str, Rule] = {
     ),
     **dict.fromkeys(("asarray", "array", "astype", "copy", "ascontiguousarray", "asanyarray"), convert),
     **dict.fromkeys(("matmul", "vecdot", "dot", "inner", "vdot", "tensordot", "matvec", "vecmat"), product),
-    **dict.fromkeys(("argmax", "argmin", "argsort", "count_nonzero", "searchsorted", "isin"), sorted_by_value),
+    **dict.fromkeys(("argmax", "argmin", "argsort", "count_nonzero", "searchsorted", "isin"), indices_and_counts),
     **dict.fromkeys(("put", "place", "copyto", "putmask", "fill_diagonal", "put_along_axis"), untraceable),
     "where": where,
     "broadcast_arrays": broadcast_arrays,
@@ -580,7 +578,6 @@ NUMPY_NAMES = _NumpyNames(np)
 
 
 def _method(x: Traced, name: str) -> Any:
-    """A method of NumPy arrays."""
     if name == "clip":
         return lambda a_min=None, a_max=None, **kwargs: np.clip(x, a_min, a_max, **kwargs)
     if name == "compress":

@@ -26,7 +26,7 @@ class Branched(Exception):
 
 
 class Untraceable(TypeError):
-    """f does to its arrays what cannot be followed."""
+    """f does something to its arrays that a trace cannot follow."""
 
 
 class Trace:
@@ -39,7 +39,7 @@ class Trace:
         #: Whether pairs of inputs that meet in a second derivative are noted.
         self.second = second
         self.pairs: list[tuple[Sets, Sets]] = []
-        #: What is being composed of other functions at the moment.
+        #: The names of functions whose compositions are running.
         self.composing: set[str] = set()
         self._noted: set[tuple[int, int]] = set()
 
@@ -54,7 +54,7 @@ class Trace:
 
 
 class Rules(NamedTuple):
-    """What functions do to traced arrays; `rules.py` enters it."""
+    """What functions do to traced arrays; `propagation.py` sets it."""
 
     apply_ufunc: Callable[..., Any]
     apply_numpy: Callable[..., Any]
@@ -157,7 +157,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def numbers(self) -> np.ndarray[Any, Any]:
-        """Its elements, numbered."""
+        """The numbers of the elements: `[[0, 1, 2], [3, 4, 5]]`."""
         return np.arange(self.value.size).reshape(self.value.shape)
 
     def __len__(self) -> int:
@@ -277,7 +277,7 @@ _BASIC = (int, slice, np.integer, type(Ellipsis))
 
 
 def index_of(key: Any) -> Any:
-    """An index as NumPy takes it."""
+    """An index with the values of traced arrays in it."""
     if isinstance(key, tuple):
         return tuple([index_of(part) for part in key])
     if isinstance(key, list):
@@ -285,8 +285,8 @@ def index_of(key: Any) -> Any:
     return key.known() if isinstance(key, Traced) else key
 
 
-def stand_in(library: Library, array: Any) -> np.ndarray[Any, Any]:
-    """Numbers in the place of those that an engine has not computed yet, from which shapes and dtypes alone may follow."""
+def placeholder(library: Library, array: Any) -> np.ndarray[Any, Any]:
+    """Random numbers for an array that an engine has not computed yet. Only its shape and dtype may be used."""
     own = {"real": "float64", "complex": "complex128", "integer": "int64", "bool": "bool"}.get(kind(library.dtype(array)))
     if own is None:
         raise Untraceable(f"f takes an array of dtype {library.dtype(array)} that is traced")

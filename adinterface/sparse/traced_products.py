@@ -1,4 +1,4 @@
-"""Products of traced matrices and vectors, by the sums that each element of the result is."""
+"""Products of traced matrices and vectors: each element of the result is a sum of products."""
 
 from __future__ import annotations
 
@@ -56,8 +56,10 @@ def _matrix(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
 def _terms(
     name: str, function: Callable[..., Any], a: Any, b: Any, rest: Sequence[Any], options: dict[str, Any], value: Any
 ) -> tuple[Any, Any, Any] | None:
-    """Numbers of the results, and of the elements of both operands whose product is a term of each; those that a plain matrix
-    is zero in are left out where that is simple."""
+    """Of each term of all sums the numbers of its result and of its factors in a and b; None if there are too many terms.
+
+    `[x0, x1] @ [y0, y1]` has the terms `([0, 0], [0, 1], [0, 1])`. Terms with a zero in a plain matrix a are left out.
+    """
     left = np.arange(a.size).reshape(a.shape)
     right = np.arange(b.size).reshape(b.shape)
     if name in ("matmul", "dot") and a.ndim == 2 and b.ndim <= 2 and not isinstance(a, Traced):
@@ -107,7 +109,7 @@ def _terms(
 
 
 def _grid(rows: Any, columns: int) -> Any:
-    """Of each term, the number of its result in a matrix with so many columns."""
+    """The numbers of the elements in these rows: `([0, 2], 3)` -> `[0, 1, 2, 6, 7, 8]`."""
     return (rows[:, None] * columns + np.arange(columns)).ravel()
 
 
@@ -117,7 +119,6 @@ def _aligned(left: Any, right: Any, axis: int, value: Any) -> tuple[Any, Any, An
         return None
     left, right = np.broadcast_arrays(left, right)
     shape = list(left.shape)
-    summed = shape.pop(axis)
+    del shape[axis]
     results = np.broadcast_to(np.expand_dims(np.arange(value.size).reshape(shape), axis), left.shape)
-    assert summed == left.shape[axis]
     return results.ravel(), left.ravel(), right.ravel()

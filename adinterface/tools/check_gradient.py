@@ -33,12 +33,12 @@ Status = Literal["right", "wrong", "kink", "undecided"]
 ALONE = 16
 #: How many entries of a leaf are looked at alone, where f has a kink.
 ENTRIES = 8
-#: The slopes of a leaf whose part is small need not be known better than so.
+#: An undecided leaf counts as right if its slopes agree to this relative error, and it is not the only one.
 WEAK = 0.05
 _EVERYTHING = "all leaves together"
-#: What is named where f has no value that could be checked.
+#: The path of a finding about the value of f itself.
 VALUE = "the value of f"
-#: Slopes that are known no better may agree by chance.
+#: Slopes with a larger relative error may agree by chance.
 LOOSE = 1e-2
 
 
@@ -251,7 +251,7 @@ def _by_path(gradients: tuple[Any, ...]) -> dict[str, Array]:
 
 
 class _Search:
-    """For the leaves whose gradient differences contradict."""
+    """The search for the leaves whose gradient is wrong."""
 
     def __init__(
         self,
@@ -264,7 +264,7 @@ class _Search:
     ):
         #: errors: of the leaves, as a backend of finite differences estimates them, relative to the largest number.
         self.given, self.claimed, self.seed, self.errors = probe, claimed, seed, errors
-        #: How much the slopes may differ; and by how much at most they do where they are right.
+        #: As in `decide`.
         self.rtol = probe.epsilon**0.6 if rtol is None else rtol
         self.limit = max(min(0.1, probe.epsilon**0.2), self.rtol)
         self.probe: Probe = probe
@@ -386,7 +386,7 @@ class _Search:
         triangles[1] = np.where(np.eye(point.shape[-1], dtype=bool), point, triangles[1])
         return any(self.probe.at({n: moved.astype(self.probe.storage[n])}) == self.probe.value for moved in triangles)
 
-    # what they show
+    # what differences show
 
     def _evidence(self, direction: Direction, scale: float) -> Evidence:
         with np.errstate(all="ignore"):
@@ -400,7 +400,7 @@ class _Search:
         return confirmed(look, reach, self.probe.epsilon, self.rtol, self.limit, typical)
 
     def _examine(self, direction: Direction, path: str, scale: float = 1.0) -> LeafCheck:
-        """scale: how long a direction is that moves the numbers as far as they are large."""
+        """scale: the step along the direction that moves the numbers by their own size."""
         evidence, rtol = self._evidence(direction, scale), self.rtol
         own = lambda: self._own_error(direction)
         status, found = evidence.judged(rtol, self.limit, own, self._largest() / scale, self.probe.epsilon)
@@ -414,7 +414,7 @@ class _Search:
         return replace(check, note=self._why(found)) if status == "undecided" else check
 
     def _at_kink(self, check: LeafCheck, kink: Look) -> LeafCheck:
-        """One number at a kink; or more, which their own looks must decide."""
+        """The check of a direction along which f has a kink."""
         check = replace(check, gradient=kink.slope, differences=kink.central, behind=kink.behind, ahead=kink.ahead)
         sides = f"slopes {kink.behind:.8g} behind and {kink.ahead:.8g} ahead"
         said = at_kink(kink, kink.slope)
@@ -457,7 +457,7 @@ class _Search:
         return found
 
     def _own_error(self, direction: Direction) -> float:
-        """The error of the gradient's slope: as its engine estimates it, or how much it changes a few roundings off."""
+        """The error of the gradient's slope: as its engine estimates it, or its change at points a few roundings away."""
         if self.errors:
             parts = [
                 self.errors.get(n, 0.0) * largest_of(self.gradients[n]) * float(np.linalg.norm(d)) for n, d in direction.items()
@@ -468,7 +468,7 @@ class _Search:
 
     @functools.cached_property
     def _others(self) -> list[dict[int, Array]]:
-        """The gradient at points that are a few roundings off."""
+        """The gradient at points a few roundings away."""
         given, random = self.given, np.random.default_rng([self.seed, 1])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they were shown
@@ -476,7 +476,7 @@ class _Search:
         return [{n: each[given.paths[n]] for n in self.gradients} for each in found]
 
     def _largest(self) -> float:
-        """The largest slope of a leaf that is to be expected."""
+        """The largest slope that a leaf is expected to have."""
         return max([self._contribution(n) for n in self.gradients])
 
     def _why(self, found: Evidence) -> str:

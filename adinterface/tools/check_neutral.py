@@ -195,7 +195,7 @@ def _difference(numbers: list[Array], wanted: list[Array]) -> str:
 
 
 def _line_of(f: Callable[..., Any], trace: TracebackType | None) -> tuple[str, int, str]:
-    """File, number and code of the innermost line in the file of f; of the innermost outside any package without one."""
+    """File, number and code of the innermost line in the file of f; if there is none, of the innermost outside packages."""
     frames = traceback.extract_tb(trace)
     inner = inspect.unwrap(getattr(f, "func", f))
     code = getattr(inner, "__code__", getattr(type(inner).__call__, "__code__", None))
@@ -213,7 +213,7 @@ def _is_ours(filename: str) -> bool:
 
 
 def _hint(error: Exception) -> str:
-    """What to write, for what most often is not neutral."""
+    """What to write instead, for the most frequent errors; else empty."""
     name = getattr(error, "name", None)
     if isinstance(error, AttributeError) and isinstance(name, str):
         if isinstance(error.obj, ModuleType):
@@ -223,7 +223,7 @@ def _hint(error: Exception) -> str:
     return next((hint for said, hint in _HINTS.items() if re.search(said, str(error))), "")
 
 
-#: By what engines say.
+#: Hints by a pattern of the engine's message.
 _HINTS = {
     r"Can't call numpy\(\) on Tensor|__array__\(\) was called on|Expected Array or Python scalar|must be Tensor, not numpy": (
         "NumPy's function, or an array that f captures, meets an engine's array: write xp.sin for np.sin, xp.asarray(a) for a."

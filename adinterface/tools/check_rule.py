@@ -120,6 +120,8 @@ def _an_engine() -> AutoBackend:
 
 
 class _Check:
+    """The checks of one rule at one point."""
+
     def __init__(self, f: Rule[..., Any], auto: AutoBackend, args: tuple[Any, ...], keywords: dict[str, Any], seed: int):
         self.f, self.auto, self.args, self.keywords, self.seed = f, auto, args, keywords, seed
         self.definition = f._definition
@@ -145,7 +147,7 @@ class _Check:
             yield from self._single_precision()
         yield from self._second_order()
 
-    # the pieces of it
+    # the checks
 
     def _first_order(self) -> Iterator[RuleFinding]:
         (v, v2), (w, w2) = self._directions(self.args, scaled=True), self._directions(self.value)
@@ -153,7 +155,7 @@ class _Check:
         _, back = pullback(self.f, self.auto, *self.given, **words)
         cotangents = _numbers(back(seed))
         names = [self.definition.path(i) for i in range(len(args))]
-        # What the functions below capture is in double precision, too, where the primal can be.
+        # The functions below capture arrays, which `Probe.in_double_precision` converts, too.
         product = lambda *args: _product(w, primal(*args, **words))
         yield from self._slopes("pullback", names, product, self.given, lambda *args: self._back(args, seed))
         if not _same(cotangents, _numbers(back(seed))):
@@ -205,7 +207,7 @@ class _Check:
                 yield RuleFinding(aspect, where, problem)
 
     def _single_precision(self) -> Iterator[RuleFinding]:
-        """The same check with arrays in single precision, if that is another one."""
+        """The same checks with arrays in single precision, unless they are already."""
         single, words = (with_other_arrays(tree, _as_single) for tree in (self.args, self.keywords))
         check = _Check(self.f, self.auto, single, words, self.seed)
         dtypes = {leaf.library.dtype(leaf.value) for leaf in _leaves((check.value, single))} - {"float", "complex"}
@@ -263,7 +265,7 @@ class _Check:
         ]
 
     def _directions(self, tree: Any, *, scaled: bool = False) -> list[list[Array]]:
-        """Two times random numbers for the leaves of a tree; in their scale, if so."""
+        """Two lists of random arrays, one array for each leaf. scaled: as large as the leaf."""
         return [[self._drawn(leaf, scaled) for leaf in _leaves(tree)] for _ in range(2)]
 
     def _drawn(self, leaf: Leaf, scaled: bool) -> Array:
@@ -275,7 +277,7 @@ class _Check:
         return widened(np.asarray(drawn, dtype))
 
     def _equal(self, wanted: list[Array], got: list[Array], errors: list[Array]) -> bool:
-        """Whether the results of a map for combined directions are the combined ones."""
+        """Whether two results of a map are equal up to its errors."""
         return all(
             decide(largest_of(x - y), 3 * largest_of(error), largest_of(x), self.rtol) != "wrong"
             for x, y, error in zip(wanted, got, errors)
@@ -308,7 +310,7 @@ def _cast(x: Any, leaf: Leaf) -> Any:
 
 
 def _added(tree: Any, v: Iterable[Array], t: Any) -> Any:
-    """The tree, moved by t v."""
+    """tree + t v."""
     leaves, moves = list[Leaf](), iter(v)
     structure = flatten(tree, leaves, lambda: "an argument")
     moved = [_cast(leaf.value + t * next(moves), leaf) if leaf.differentiated else leaf.value for leaf in leaves]

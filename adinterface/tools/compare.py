@@ -234,7 +234,7 @@ def _without_maps(result: Any) -> Any:
 
 
 def _with_kinks(call: _Call, report: Comparison, functions: Mapping[AutoBackend, Callable[..., Any]]) -> Comparison:
-    """The report that knows where backends differ only because f has a kink here; or that f does not repeat its value."""
+    """The report with the leaves at a kink of f marked; or with a note, if f does not repeat its value."""
     reference, operation = report.reference, call.operation
     if operation is None or operation.order == 2 or parts_of(operation).get("gradient") != "arguments" or reference is None:
         return report
@@ -254,7 +254,7 @@ def _with_kinks(call: _Call, report: Comparison, functions: Mapping[AutoBackend,
         return replace(report, note=first.whole[0].note)
 
     def said(m: Measured, path: str) -> set[str]:
-        """Of a leaf, or of one number in it."""
+        """The statuses of a leaf and of single numbers in it."""
         own = path.replace("gradient", "args", 1)
         return {leaf.status for leaf in checks.get(m.backend, first).leaves if own in (leaf.path, leaf.path.rpartition("[")[0])}
 

@@ -91,7 +91,7 @@ def as_text(operator: str, backends: Sequence[Measured], reference: Measured | N
 
 
 def estimates(backends: Sequence[Measured]) -> list[str]:
-    """What engines that estimate their errors say of them."""
+    """A line for each engine that estimates its error."""
     return [
         f"{measured.name} estimates its relative error at {measured.estimated:.0e}"
         for measured in backends

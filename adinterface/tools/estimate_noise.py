@@ -23,7 +23,7 @@ from .probe import Probe, counted
 POINTS = 8
 #: How far neighbouring points are apart, relative to the numbers that move, one after another.
 DISTANCES = (1e-7, 1e-5, 1e-9, 1e-3)
-#: As many times as far for arguments of less than double precision.
+#: The factor of the distances for arguments of less than double precision.
 COARSER = 1e4
 
 
@@ -85,7 +85,7 @@ def estimate_noise(f: Callable[..., Any], /, *args: Any, seed: int = 0, **kwargs
 def _noise(values: Any) -> float | None:
     """The noise of evenly spaced values; None where they do not show it."""
     if not np.isfinite(values).all() or np.count_nonzero(np.diff(values) == 0) > len(values) // 4:
-        return None  # the latter are too near one another to change
+        return None  # not finite, or so close together that many are equal
     differences, levels, signs = values, [], []
     for order in range(1, len(values) - 1):
         differences = np.diff(differences)

@@ -24,9 +24,9 @@ RATIO = 4.0
 #: The shortest and the longest step, in units of the first one; how far f is looked at where it does not change at all; and
 #: how many steps are taken at most.
 _SHORTEST, _LONGEST, _BLIND, _MOST = 1e-13, RATIO**20, RATIO**10, 36
-#: After so many steps a kink is no sharp bend.
+#: If slopes ahead and behind differ equally over so many steps, f has a kink, not a sharp bend.
 _SURE = 7
-#: Slopes that are equal without an estimate of their error need so much more than rounding.
+#: Two steps decide if the slopes agree, and rounding is at most this part of them.
 _CLEAR = 1e-2
 
 
@@ -163,7 +163,7 @@ def confirmed(
 
 
 def _within(found: Evidence, scale: float, typical: float, first: float) -> Evidence:
-    """The same without the steps that are longer than so."""
+    """The evidence of the steps that are at most `scale` long."""
     near = [look for look in found.looks if look.step <= scale]
     if len(near) < 3 or len(near) == len(found.looks):
         return found
@@ -192,7 +192,7 @@ def settle(look: Callable[[float], Look], first: float, rtol: float, typical: fl
 def _next(looks: Sequence[Look], known: Evidence, first: float) -> float | None:
     """The step that may tell more: a longer one where noise is what is seen, else a shorter one.
 
-    What longer steps take for noise may be f in a smaller scale, so that shorter steps follow as far as rounding lets them.
+    What looks like noise to long steps may be f on a smaller scale. So shorter steps follow until rounding hides the slope.
     """
     longest, shortest = looks[0], looks[-1]
     most = first * (_BLIND if longest.blind else _LONGEST)
@@ -204,7 +204,7 @@ def _next(looks: Sequence[Look], known: Evidence, first: float) -> float | None:
 
 
 def _glance(looks: Sequence[Look], typical: float) -> Evidence:
-    """Two steps, which tell no error but rounding."""
+    """The evidence of two steps, whose error is the rounding alone."""
     wide, narrow = looks
     apart = (RATIO**2 * narrow.apart - wide.apart) / (RATIO**2 - 1)
     size = max(abs(narrow.slope), abs(narrow.central), typical)
@@ -217,7 +217,7 @@ def weigh(looks: Sequence[Look], typical: float, first: float) -> Evidence:
 
     The error is how much extrapolation from a shorter step changes; and rounding, as f's values have it, and as shorter steps
     show it. Where the slopes ahead and behind do not approach each other as steps shrink, f is not smooth between them: their
-    distance is an error, too; where it grows, the steps are longer than what they look at, and tell nothing.
+    distance is an error, too; where it grows, the steps are longer than the scale of f, and show nothing.
     """
     finite = [look for look in looks if math.isfinite(look.jump) and math.isfinite(look.central)]
     noises = _noises(finite)

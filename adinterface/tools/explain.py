@@ -122,7 +122,7 @@ def _run(kind: Kind, f: Callable[..., Any], backend: AutoBackend, /, *args: Any,
 
 
 def _of_one_entry(plan: Plan, steps: Sequence[str]) -> tuple[str, ...]:
-    """The steps, those of entries that are taken one after another once, if they are the same for each."""
+    """The steps; those of a loop over entries once, if they are the same for each entry."""
     count = plan.layout.count if isinstance(plan.layout, BatchedLayout) else None
     if not count or not steps or not steps[0].endswith("one after another"):
         return tuple(steps)

@@ -1,4 +1,4 @@
-"""The leaves of arguments and results, by path: what the tools look at, and what of it f gets in an engine's form."""
+"""The leaves of arguments and results by path, and arguments with other leaves."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def taken_apart(args: Iterable[Any]) -> tuple[list[Structure], list[Leaf]]:
 
 
 def differentiated_paths(structures: Iterable[Structure]) -> list[str]:
-    """Where the differentiated leaves of the arguments stand."""
+    """The paths of the differentiated leaves of the arguments."""
     return [
         path
         for i, structure in enumerate(structures)
@@ -63,7 +63,7 @@ def differentiated_paths(structures: Iterable[Structure]) -> list[str]:
 
 
 def native_leaves(structures: Iterable[Structure], args: Iterable[Any]) -> list[Any]:
-    """The differentiated leaves of the arguments that f gets, in an engine's form, for arguments of these structures."""
+    """The differentiated leaves of `args`, as f got them from an engine. structures: of the user's arguments."""
     return [leaf for structure, arg in zip(structures, args) for leaf in _native(structure, arg)]
 
 
@@ -76,7 +76,7 @@ def _native(structure: Structure, arg: Any) -> Iterator[Any]:
 
 
 def with_native_leaves(structures: Iterable[Structure], args: Iterable[Any], leaves: Sequence[Any]) -> list[Any]:
-    """The arguments that f gets, with others in place of the leaves that `native_leaves` gives."""
+    """The arguments of f with other leaves in place of those of `native_leaves`."""
     remaining = iter(leaves)
     return [_replaced(structure, arg, remaining) for structure, arg in zip(structures, args)]
 
@@ -97,7 +97,7 @@ def with_other_arrays(
     """The tree with `change(library, array)` in place of each of its floating leaves, those in Constants included.
 
     A function gets others in place of the arrays that it captures or knows as globals; it keeps all else.
-    whole: makes another object of one through which f reaches its arrays; None does it array by array.
+    whole: changes an owner, such as a module, at once; None changes its arrays one by one.
     """
     if isinstance(tree, FunctionType):
         return _with_other_captures(tree, change, whole)
@@ -141,7 +141,7 @@ def _with_other_captures(f: FunctionType, change: Callable[[Library, Any], Any],
 
 
 def in_double_precision(tree: Any, *, as_numpy: bool = False) -> Any:
-    """The tree with its arrays in double precision; where their library has none, as NumPy's."""
+    """The tree with its arrays in double precision; NumPy arrays where their library has none."""
 
     def change(library: Library, array: Any) -> Any:
         numbers = widened(library.to_numpy(array))
@@ -160,7 +160,7 @@ def in_double_precision(tree: Any, *, as_numpy: bool = False) -> Any:
 
 
 def nearby(tree: Any, random: np.random.Generator) -> Any:
-    """The tree with each of its floating numbers a few units in its last place off."""
+    """The tree with each floating number changed by a few units in its last place."""
 
     def change(library: Library, array: Any) -> Any:
         numbers, dtype = widened(library.to_numpy(array)), library.dtype(array)

@@ -76,7 +76,7 @@ class Probe:
         return values[0]
 
     def _start(self, libraries: Sequence[Library], dtypes: Sequence[str], leaves: Sequence[Any]) -> None:
-        """Note where f is looked at: the leaves of its arguments as it gets them."""
+        """Record the point: the leaves of the arguments as f gets them."""
         numbers = [library.to_numpy(leaf) for library, leaf in zip(libraries, leaves)]
         self.storage: list[Any] = [array.dtype for array in numbers]
         self.points = [widened(array) for array in numbers]

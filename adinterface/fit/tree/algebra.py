@@ -71,7 +71,7 @@ def axpy(factor: Any, x: Any, y: Any) -> Any:
 
 
 def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    """A tree like a, with a function of the leaves of both, which must be of one library."""
+    """A tree like a, with a function of the leaves of both, brought into one library."""
     structure, result = flatten_tree(a)
     others = along(structure, result, b, "tree 2", fits=require_like)
     with precision(result):
@@ -254,7 +254,7 @@ def checked_factor(name: str, factor: Any, structure: Structure, found: Sequence
 
 
 def in_one_library(x: Any, y: Any) -> tuple[Any, Any]:
-    """A leaf, and what is put together with it, in one library, and in the dtype of the leaf where that is not their own."""
+    """As `joined`, where what is converted takes the dtype of the leaf x."""
     dtype = require_leaf(x, "the tree").dtype(x)
     return joined(x, y, dtype)
 

@@ -54,7 +54,7 @@ def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
 def _refuse_spread(leaf: Leaf, parts: Sequence[Any], value: Any, path: Callable[[], str]) -> None:
     """Refuse a result that is larger than the leaf because leaves of other shapes were broadcast.
 
-    The function may take leaves of any shapes: of an outer product of two vectors nothing is said.
+    Any other result is allowed, such as the outer product of two vectors.
     """
     own = leaf.library.shape(leaf.value)
     shapes = [own, *[require_leaf(part, "a tree").shape(part) for part in parts]]
@@ -139,7 +139,7 @@ def structure(tree: Any) -> TreeStructure:
     return TreeStructure(tree)
 
 
-# What the functions of this folder are made of --------------------------------------------------------------------------
+# Helpers of the functions of this folder ----------------------------------------------------------------------------------
 
 
 def require_shape(leaf: Any, other: Any, place: str, first: str) -> None:

@@ -71,12 +71,12 @@ def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]
 
 
 class _Place:
-    """How a leaf is made of its part of a vector."""
+    """How a leaf is made from its part of a vector."""
 
     def __init__(self, leaf: Leaf):
         self.library, self.shape = leaf.library, leaf.library.shape(leaf.value)
         self.dtype = leaf.library.dtype(leaf.value)
-        #: For the device, and the class of a NumPy scalar: an array without numbers of its own would not do.
+        #: An example for the device, and for the class of a NumPy scalar.
         self.like = None if leaf.library is PYTHON else leaf.value
 
     def restored(self, part: Any, source: Library, taken: set[int]) -> Any:
@@ -91,7 +91,7 @@ class _Place:
 
 
 def _places(active: Sequence[Leaf], shared: bool) -> list[int]:
-    """Which part of the vector each leaf takes."""
+    """For each leaf the number of its part of the vector; with `shared` one number for an array at several places."""
     known: dict[Any, int] = {}
     # Equal Python numbers may be one object without being one variable.
     return [
@@ -153,9 +153,7 @@ def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
         raise TreeError("as_matrix: there is no block.")
     library = example[3] if example[3] is not PYTHON else NUMPY
     assert library is not None
-    whole = []
-    for line in lines:
-        whole.append([_as_block(cell, library, example[2]) for cell in line])
+    whole = [[_as_block(cell, library, example[2]) for cell in line] for line in lines]
     xp = library.namespace(whole[0][0])
     return xp.concat([xp.concat(line, axis=1) for line in whole], axis=0)
 
@@ -233,7 +231,7 @@ def _sizes(found: Sequence[Leaf]) -> list[int]:
 
 
 def _lines(blocks: Any, rows: Any, columns: Any) -> list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]:
-    """For each leaf of the rows: how many numbers it has, and for each leaf of the columns the same, the block, its shape."""
+    """The cells of a matrix: `(height, [(width, block, shape of the block), ...])` for each leaf of the rows."""
     row_structure, row_leaves, column_structure, column_leaves = _both(rows, columns)
     lines = []
     for leaf, line in zip(row_leaves, along(row_structure, row_leaves, blocks, "the blocks", first="the rows", any_value=True)):

@@ -1,4 +1,4 @@
-"""What all compositions use: their register, axes and kinds of dtypes."""
+"""Helpers of all compositions: their register, axes, kinds of dtypes."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def axis_of(axis: int, ndim: int) -> int:
 
 
 def axes_of(axis: Axes, ndim: int) -> list[int]:
-    """All axes for None."""
+    """`(None, 3)` -> `[0, 1, 2]`; `(-1, 3)` -> `[2]`."""
     given = range(ndim) if axis is None else [axis] if isinstance(axis, (int, np.integer)) else axis
     return [axis_of(int(a), ndim) for a in given]
 
 
 def along(axis: int, part: Any) -> tuple[Any, ...]:
-    """An index that takes `part` along one axis."""
+    """An index along one axis: `(2, 0)` -> `(slice(None), slice(None), 0)`."""
     return (*(slice(None),) * axis, part)
 
 

@@ -34,7 +34,7 @@ def fft_rfftfreq(xp: Any, n: int, /, *, d: float = 1.0, dtype: Any = None, devic
 
 
 def _resized(xp: Any, x: Any, n: int | None, axis: int) -> Any:
-    """x with `n` numbers along an axis: cut, or zeros behind."""
+    """x with `n` numbers along an axis: truncated, or padded with zeros at the end."""
     count = x.shape[axis]
     if n is None or n == count:
         return x
@@ -114,12 +114,12 @@ COMPOSITIONS |= {f"fft.{_name}n": _over_several(_name) for _name in ("fft", "iff
 @composition
 def fft_hfft(xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
     """Source: hfft(x, n) = n irfft(conj(x), n), with the scale of the other direction."""
-    return xp.fft.irfft(xp.conj(x), n=n, axis=axis, norm=_TURNED[norm])
+    return xp.fft.irfft(xp.conj(x), n=n, axis=axis, norm=_OTHER_NORM[norm])
 
 
 @composition
 def fft_ihfft(xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    return xp.conj(xp.fft.rfft(x, n=n, axis=axis, norm=_TURNED[norm]))
+    return xp.conj(xp.fft.rfft(x, n=n, axis=axis, norm=_OTHER_NORM[norm]))
 
 
-_TURNED = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+_OTHER_NORM = {"backward": "forward", "forward": "backward", "ortho": "ortho"}

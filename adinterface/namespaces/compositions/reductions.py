@@ -13,7 +13,7 @@ from .composing import COMPOSITIONS, Axes, along, axes_of, axis_of, composition,
 
 
 def _ends(xp: Any, x: Any, axis: Axes) -> tuple[Any, list[int]]:
-    """x with the reduced axes moved to the end as one, and which they were."""
+    """x with the reduced axes merged into a last one, and these axes: `(2, 3, 4)` over `(0, 2)` -> `(3, 8)`, `[0, 2]`."""
     shape = tuple(x.shape)
     axes = axes_of(axis, len(shape))
     kept = [n for n in range(len(shape)) if n not in axes]

@@ -19,9 +19,9 @@ class Ambient(threading.local):
     creates = False
     #: The dtype that Python floats take in the innermost call (`dtypes`).
     python_float: torch.dtype | None = None
-    #: The private copies of modules that are made, each with its module; None if they are not noted (`state`).
+    #: Each module with its private copy, as copies are made; None if they are not collected (`state`).
     copies: list[tuple[torch.nn.Module, torch.nn.Module]] | None = None
-    #: Whether a pool is asked to run a function: a thread that it starts then outlives f, and takes nothing along (`threads`).
+    #: Whether a pool is being given a function. A thread that it starts outlives f, so it gets no transformations (`threads`).
     pooling = False
 
 

@@ -45,7 +45,7 @@ from .unrecorded import custom_nodes, transposed
 _DETACH, _REQUIRE, _IS_INFERENCE = torch.Tensor.detach, torch.Tensor.requires_grad_, torch.Tensor.is_inference
 _GRAD_FN = attrgetter("grad_fn")
 
-# torch.func returns it as a tree of its own kind.
+# torch.func flattens what f returns: the arrays of an Aux are its children.
 register_pytree_node(Aux, lambda aux: ([aux.arrays], aux.form), lambda parts, form: Aux(next(iter(parts)), form))
 
 
@@ -79,7 +79,7 @@ class TorchBackend(Backend):
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
         """As by `pullback`, but the graph is freed during the pass, as by `backward`."""
-        if not self._is_open(function, leaves):
+        if not self._is_plain_call(function, leaves):
             return None if peek() is not None else self._gradient_inside(function, leaves)
         inputs, fresh = _inputs(function, leaves)
         with Recording(inputs, fresh):
@@ -87,11 +87,11 @@ class TorchBackend(Backend):
         gradients = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
         if not value:
             return Gradient((), aux, gradients, _reach(gradients))
-        return Gradient((output.detach(),), aux.map(_apart), gradients, _reach(gradients))
+        return Gradient((output.detach(),), aux.map(_detached_aux), gradients, _reach(gradients))
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""
-        if self.mode != "reverse" or not self._is_open(function, (*leaves, *directions)):
+        if self.mode != "reverse" or not self._is_plain_call(function, (*leaves, *directions)):
             return None
         note_step(self, "one pullback")
         note_step(self, "one pullback of 1")
@@ -104,8 +104,8 @@ class TorchBackend(Backend):
         second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else (None,) * len(inputs)
         return Pushforward(tuple([None if g is None else g.detach() for g in first]), tuple(second), Aux())
 
-    def _is_open(self, function: FlatFunction, arrays: Arrays) -> bool:
-        """Whether only f's own graph is needed, which is the usual case: no outer call, no mode of torch, all in place."""
+    def _is_plain_call(self, function: FlatFunction, arrays: Arrays) -> bool:
+        """Whether f's own graph is all that is needed, as usual: no outer call, no mode of torch, all leaves in place."""
         if RUNNING or self.create_graph or in_use() or peek() is not None or in_dual_level():
             return False
         if torch.is_inference_mode_enabled() or not torch.is_grad_enabled():
@@ -135,7 +135,7 @@ class TorchBackend(Backend):
                 result = gradients(output, inputs, watching, keep)
         if watching is not None:
             result = [*map(placed_like, dense(result), inputs)]
-        shown = aux if keep else aux.map(_apart)
+        shown = aux if keep else aux.map(_detached_aux)
         return Gradient((output if keep else output.detach(),), shown, tuple(result), _reach(result))
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -197,7 +197,7 @@ class TorchBackend(Backend):
             return tuple(torch.func.vmap(of_entry)(*cotangents))
 
         if not keep:
-            aux = aux.map(_apart)
+            aux = aux.map(_detached_aux)
         shown = outputs if keep else tuple([output.detach() for output in outputs])
         one_by_one = self.chunk_size == 1 or (spread and any(map(is_dtensor, (*inputs, *outputs))))  # which torch cannot batch
         return Pullback(shown, aux, back, any(connected), None if one_by_one else back_stacked)
@@ -224,7 +224,7 @@ class TorchBackend(Backend):
         keeps = peek() is not None or self._keeps(given, (*outputs, *tangents, *aux))
         if keeps and is_forward_enabled():  # else inside no_grad, in f of such a call
             return Pushforward(tuple(outputs), tangents, aux)
-        return Pushforward(detached(outputs), detached(tangents), aux.map(_apart))
+        return Pushforward(detached(outputs), detached(tangents), aux.map(_detached_aux))
 
     def _keeps(self, given: Iterable[Any], results: Iterable[torch.Tensor] = (), inputs: Arrays = ()) -> bool:
         """Whether results stay in the graph around the call, which decides everywhere whether they are detached.
@@ -261,7 +261,7 @@ class TorchBackend(Backend):
         with nullcontext() if peek() is not None else Recording(inputs):
             outputs, aux = function(*inputs)
         if peek() is None and not self._keeps((*leaves, *function.given), (*outputs, *aux)):
-            outputs, aux = detached(outputs), aux.map(_apart)
+            outputs, aux = detached(outputs), aux.map(_detached_aux)
 
         def push(tangents: Arrays) -> Arrays:
             return self._pushed(function, leaves, tangents).tangents
@@ -309,7 +309,7 @@ class TorchBackend(Backend):
 _SOLVING = "LinalgLuSolveBackward0"
 
 
-def _apart(tensor: torch.Tensor) -> torch.Tensor:
+def _detached_aux(tensor: torch.Tensor) -> torch.Tensor:
     """An auxiliary result outside its graph; a copy of a leaf of the graph, since f may have captured it."""
     return tensor.detach().clone() if tensor.requires_grad and tensor.is_leaf else tensor.detach()
 
@@ -332,12 +332,12 @@ def _reach(gradients: Sequence[Any]) -> bool:
 
 
 def _written_back(function: FlatFunction) -> AbstractContextManager[None]:
-    """What f changes in the buffers of private copies of modules arrives in the modules."""
+    """A context that writes f's changes of buffers in private copies back into the modules."""
     return kept() if function.owned and peek() is None else nullcontext()
 
 
 def _mode(graph: bool) -> AbstractContextManager[Any]:
-    """Outside inference mode, and recording or not."""
+    """A context outside inference mode. graph: whether operations must be recorded."""
     if torch.is_inference_mode_enabled():
         stack = ExitStack()
         stack.enter_context(torch.inference_mode(False))
@@ -347,6 +347,7 @@ def _mode(graph: bool) -> AbstractContextManager[Any]:
 
 
 def _outside_inference(x: torch.Tensor) -> torch.Tensor:
+    """x, or a copy of an inference tensor, which torch cannot record."""
     return x.clone() if x.is_inference() else x
 
 

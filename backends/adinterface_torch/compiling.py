@@ -67,7 +67,7 @@ class TorchCompiler(Compiler):
             return "torch.export traces derivatives with strict=False only"
         if auto.mode == "forward":
             return "AutoTorch(mode='forward') cannot be traced"
-        # What is known not to matter, so that no option of a derived class, or of a later release, is left out without a word.
+        # Any other option is refused, such as one of a derived class or of a later release.
         for name, value in vars(auto).items():
             if name not in _TRACED_OPTIONS and value is not getattr(type(auto), name, None):
                 return f"{type(auto).__name__} with the option {name} cannot be traced"
@@ -78,14 +78,14 @@ class TorchCompiler(Compiler):
             return _exported_gradient(function, leaves)
         both = torch.func.grad_and_value(function, argnums=tuple(range(len(leaves))), has_aux=True)
         gradients, (output, aux) = both(*leaves)
-        return TracedGradient(output.clone(), _apart(aux), _apart(gradients))
+        return TracedGradient(output.clone(), _copies(aux), _copies(gradients))
 
     def hvp(self, function: Callable[..., Any], leaves: Sequence[Any], directions: Sequence[Any]) -> tuple[Any, Any]:
         if not torch.compiler.is_dynamo_compiling():
             return _exported_hvp(function, leaves, directions)
         pulled: Any = torch.func.vjp(torch.func.grad(function, argnums=tuple(range(len(leaves)))), *leaves)
         gradients, back = pulled
-        return _apart(gradients), _apart(back(tuple(directions)))
+        return _copies(gradients), _copies(back(tuple(directions)))
 
 
 #: The options that hold, or do not matter, in a traced call: `mode` is checked, and the rest is for code that is not traced.
@@ -96,7 +96,7 @@ _TRACED = (
 )
 
 
-def _apart(tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+def _copies(tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """Dense copies: torch gives the same tensor twice for a + b, and one number in many places for a sum."""
     return tuple([tensor.clone() for tensor in tensors])
 
@@ -158,7 +158,7 @@ def _grad(output: Any, inputs: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]
 
 def _shown(tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """The results of a call, outside its graph unless it is part of f of another call."""
-    return _apart(tensors if here.depth else [tensor.detach() for tensor in tensors])
+    return _copies(tensors if here.depth else [tensor.detach() for tensor in tensors])
 
 
 # Files of torch.export -----------------------------------------------------------------------------------------------

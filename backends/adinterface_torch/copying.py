@@ -45,13 +45,13 @@ class NoHooks(OrderedDict[Any, Any]):
         return OrderedDict, ()
 
 
-#: What leads to no parameter.
+#: Types of objects that refer to no parameter.
 _PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size, NoHooks})
-#: What a gradient shares at once.
+#: Types of objects that a gradient shares without a look into them.
 _SHARED = _PLAIN | {type, FunctionType, BuiltinFunctionType}
 _CONTAINERS = frozenset({dict, OrderedDict, defaultdict, set, list, deque})
-#: How many entries the containers in one attribute have, from which on a gradient shares them. A private copy has its own
-#: container, but shares the entries if they lead to no parameter.
+#: If the containers in one attribute have more entries in all, a gradient shares them. A private copy has its own container,
+#: but shares the entries if they lead to no parameter.
 _LONG = 1_000
 _CONTENT = dict.fromkeys(("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set"))
 #: The registers of hooks that every module has, with their types.
@@ -59,9 +59,9 @@ _HOOKS = {name: type(value) for name, value in vars(nn.Module()).items() if isin
 NO_HOOKS = NoHooks()
 #: Names an attribute with the row of a Hessian that is no module.
 ROW = "_row_of_a_hessian"
-#: What a copy has in their places at first.
+#: The hooks and the content that a copy starts with.
 _BLANK = dict.fromkeys(_HOOKS, NO_HOOKS) | _CONTENT
-#: What no copy has: it would call the original.
+#: The attribute that no copy has: it would call the original.
 _COMPILED = "_compiled_call_impl"
 
 
@@ -86,7 +86,7 @@ def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequenc
 
 
 def entry(gradient: Any, parameter: torch.Tensor) -> Any:
-    """What takes the place of the parameter: its gradient as a parameter, which requires none; zeros for None."""
+    """The gradient of a parameter as a parameter that requires no gradient; zeros for None."""
     if gradient is None:
         gradient = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
     if not isinstance(gradient, torch.Tensor) or gradient.requires_grad or is_wrapped(gradient):
@@ -99,7 +99,7 @@ def entry(gradient: Any, parameter: torch.Tensor) -> Any:
 class _Copier:
     """One copy: attributes are shared, but for parameters and modules, and for containers that hold some.
 
-    private: it is called. Then its containers are its own, and what leads to a parameter leads to its own value.
+    private: whether the copy will be called. Then its containers are its own, and what led to a parameter leads to its value.
     """
 
     def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], private: bool):
@@ -214,7 +214,7 @@ class _Copier:
         return new
 
     def leads(self, value: Any) -> bool:
-        """Whether code may come from a value to a parameter."""
+        """Whether a parameter can be reached from a value."""
         seen: dict[int, Any] = {}
         with temporarily_clear_interpreter_stack():  # inside a level the graph outside it cannot be seen
             if depends(reached([value], seen, self.apart) or (), self.parameters):
@@ -270,6 +270,6 @@ class ComputedFromParameter:
         raise self.refusal
 
     __getattr__ = __getitem__ = __len__ = __neg__ = __abs__ = _refused
-    # Of which torch turns a TypeError into one of its own.
+    # If these were missing, torch would replace the TypeError by one of its own.
     __add__ = __sub__ = __mul__ = __truediv__ = __pow__ = __matmul__ = _refused
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rpow__ = __rmatmul__ = _refused

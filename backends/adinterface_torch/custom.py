@@ -33,12 +33,12 @@ from .reaching import nodes_behind
 from .recording import Recording
 
 _REQUIRES_GRAD = attrgetter("requires_grad")
-#: From tangents, or cotangents, at a point.
+#: A derivative of a rule: from tangents or cotangents, and the point.
 Map = Callable[[Arrays, Point], Arrays]
 
 
 class AdinterfaceRule(torch.autograd.Function):
-    """The value of a rule, with its derivatives. It is computed before, where torch follows what the rule captures.
+    """The value of a rule, with its derivatives. It is computed before, so that captured tensors that torch follows are found.
 
     count, inputs: how many leaves there are, and how many with the carried arrays. values: the value, flat; None inside a
     transformation, where it is the last of the arrays, behind the inputs.

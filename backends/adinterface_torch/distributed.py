@@ -151,7 +151,7 @@ class Watch:
     def __init__(self, function: FlatFunction, leaves: Arrays):
         owned = [leaves[n] for n in function.owned]
         self._owned = {id(leaf) for leaf in owned}
-        #: Those that average gradients in the backward pass of this evaluation.
+        #: Wrappers that average gradients in the backward pass of this evaluation.
         self.wrappers: list[DistributedDataParallel] = []
         #: The groups of `fully_shard` to which parameters belong.
         self.groups = _groups_of(owned)
@@ -188,7 +188,7 @@ class Watch:
         )
 
     def refuse_kept(self) -> None:
-        """Refuse a backward pass after which `fully_shard` would keep gradients to itself."""
+        """Refuse a backward pass after which `fully_shard` would not exchange gradients."""
         if not all(group.reduce_grads and group.all_reduce_grads for group in self.groups):
             raise BackendError(
                 "A model of fully_shard was told to keep gradients back (set_requires_gradient_sync(False)), so there would be "

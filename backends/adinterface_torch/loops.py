@@ -81,16 +81,16 @@ def tensors_in(values: Iterable[Any]) -> Iterator[torch.Tensor]:
 class _Finding(TorchFunctionMode):
     """Finds the tensors that a function closes over, and those that it writes into and did not make.
 
-    Nothing is recorded, but for derivatives inside the function, whose tensors it makes. So what it did not make and requires
-    gradients, it closes over. What a function writes into existing tensors, such as the
-    statistics of a BatchNorm, it writes once: its second evaluation finds these tensors as the first one did, and writes into
-    copies.
+    Nothing is recorded, but for derivatives inside the function, whose tensors it makes. So it closes over each tensor that
+    requires gradients and that it did not make. Existing tensors that it writes into, such as the statistics of a BatchNorm,
+    are written once: its second evaluation writes into copies of what the first one found.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        #: By identity: the tensors that it closes over; those it writes into, with copies of what they were before; its own.
+        #: The tensors that the function closes over, by identity.
         self.captured: dict[int, torch.Tensor] = {}
+        #: The existing tensors that it writes into, each with a copy of what it was before.
         self.before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         self._made: dict[int, weakref.ref[torch.Tensor]] = {}
 
@@ -128,7 +128,7 @@ class _Finding(TorchFunctionMode):
         self._made.clear()
 
     def scratch(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """The tensors that were written into, each with one of its own numbers before, to be written into instead."""
+        """The tensors that were written into, each with a new copy of what it was before, to be written into instead."""
         pairs = [(tensor, before.clone()) for tensor, before in self.before.values()]
         for tensor, copy in pairs:
             setattr(copy, _OWN, tensor)
@@ -164,7 +164,7 @@ class _StandingIn(TorchFunctionMode):
         args = [self.of(value) for value in args]
         result = function(*args, **{name: self.of(value) for name, value in kwargs.items()}) if kwargs else function(*args)
         leaf = isinstance(result, torch.Tensor) and result.requires_grad and result.is_leaf
-        if leaf and not (result._is_view() or is_wrapped(result)):  # one of what is not recorded, or in a level of functorch
+        if leaf and not (result._is_view() or is_wrapped(result)):  # else not recorded, or in a level of functorch
             self.leaves.append(result)
         return result
 

@@ -85,7 +85,7 @@ def _is_inexact(name: str, args: Any, kwargs: Any) -> bool:
 
 
 def refusal(applied: str) -> str:
-    """What is said of a Function in a derivative that torch gets wrong."""
+    """The message for a Function in a derivative that torch gets wrong."""
     return (
         f"f applies {applied} inside a forward derivative of a forward derivative, where torch leaves its rule out "
         f"(https://github.com/pytorch/pytorch/issues/197867): the result would be wrong. Take one of the two derivatives in "
@@ -106,14 +106,14 @@ def is_followed(tensor: torch.Tensor) -> bool:
 
 
 def outside_derivatives(x: torch.Tensor) -> torch.Tensor:
-    """The tensor in the transformations around it up to a batch, of which it remains a part."""
+    """The tensor without the wrappers of derivatives; one in a batch stays in it."""
     while is_gradtracking(x):
         x = unwrapped(x)
     return x
 
 
 def plain(x: Any) -> Any:
-    """The tensor in the transformations around it."""
+    """The tensor without any wrapper of `torch.func`."""
     while is_wrapped(x):
         x = unwrapped(x)
     return x
@@ -141,7 +141,10 @@ _WIDE = dict.fromkeys((torch.float32, torch.float16, torch.bfloat16), torch.floa
 
 
 class _Forward(TorchFunctionMode):
-    """nested: whether there are levels or batches around it. constant: whether it has switched tangents off."""
+    """While f runs in forward mode: mends what torch gets wrong there, or refuses it. See `followed`.
+
+    nested: whether there are levels or batches around it. constant: whether it has switched tangents off.
+    """
 
     constant = False
 
@@ -156,8 +159,8 @@ class _Forward(TorchFunctionMode):
                 return func(*args)
         name, kwargs = func.__name__, kwargs or {}
         if name[-1] == "_" and writes(name):
-            args = (args[0], *[_apart(x, args[0]) for x in args[1:]])
-            kwargs = {key: _apart(x, args[0]) for key, x in kwargs.items()}
+            args = (args[0], *[_unaliased(x, args[0]) for x in args[1:]])
+            kwargs = {key: _unaliased(x, args[0]) for key, x in kwargs.items()}
         elif name == "linalg_lu_solve":
             refuse_misread()
         elif name in _TO_NUMPY:
@@ -202,7 +205,7 @@ def writes(name: str) -> bool:
     return name in _IN_PLACE or (name.endswith("_") and not name.endswith(("__", "requires_grad_")))
 
 
-def _apart(x: Any, written: Any) -> Any:
+def _unaliased(x: Any, written: Any) -> Any:
     """An argument in memory of its own, if it is the tensor that is written into, or a view of the same one."""
     tensors = isinstance(x, torch.Tensor) and isinstance(written, torch.Tensor)
     return x.clone() if tensors and _whole(x) is _whole(written) else x
@@ -237,8 +240,9 @@ class _Levels(NamedTuple):
 
     #: The levels at which it has a tangent; that of `forward_ad` is 0.
     moved: frozenset[int]
-    #: It is recorded in a graph at one of them. A tangent has another dtype than its value.
+    #: Whether it is recorded in a graph at one of them.
     recorded: bool
+    #: Whether a tangent has another dtype than its value.
     mixed: bool
 
 

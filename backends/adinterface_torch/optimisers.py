@@ -42,7 +42,7 @@ class TorchOptim:
         self.optimizer = optimiser(self._tensors, **options)
         self._model = model
         self._as_it_is = all(value is tensor for value, tensor in zip(self._parameters.values, self._tensors))
-        #: What f writes into the model goes from one step's to the next.
+        #: Whether f may write into the model: the next model then starts with these changes.
         self._stateful = stateful_type(self._parameters.structure) is not None
 
     def __repr__(self) -> str:

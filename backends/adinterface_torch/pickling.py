@@ -74,7 +74,7 @@ class Guard:
 
 
 class _Entry:
-    """How a registry reduces tensors: those that are followed to what refuses to be pickled, others as before."""
+    """Reduces tensors in a registry: one that is followed to an object that refuses to be pickled, others as before."""
 
     def __init__(self, registry: dict[Any, Any]):
         self.registry, self.before = registry, registry.get(torch.Tensor)

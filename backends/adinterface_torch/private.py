@@ -1,4 +1,4 @@
-"""What PyTorch has no public name for. Where there is another way, it is here, too.
+"""Private names of PyTorch, with a replacement where there is one.
 
 Another release may lack a name. Then this file is imported nevertheless, and the use of the name is an error that names it.
 """
@@ -23,7 +23,7 @@ from adinterface import AutoTorch, BackendError
 
 
 class _Missing:
-    """In place of a name that this torch lacks: whatever is done with it raises."""
+    """In place of a name that this torch lacks: any use of it raises."""
 
     def __init__(self, path: str):
         self._path = path
@@ -59,23 +59,23 @@ tree_map_only = _private(_TREES, "tree_map_only")
 
 #: The innermost transformation; None outside of all.
 peek: Callable[[], Any] = _private(_FUNCTORCH, "peek_interpreter_stack")
-#: All of them.
+#: All transformations.
 transformations: Callable[[], Any] = _private(_FUNCTORCH, "get_interpreter_stack")
-#: Whether a tensor belongs to one, to one in reverse mode, and to which.
+#: Whether a tensor belongs to a transformation; whether to a derivative; the level of the transformation.
 is_wrapped: Callable[[Any], bool] = _private(_FUNCTORCH, "is_functorch_wrapped_tensor")
 is_gradtracking: Callable[[Any], bool] = _private(_FUNCTORCH, "is_gradtrackingtensor")
 level_of: Callable[[Any], int] = _private(_FUNCTORCH, "maybe_get_level")
 
 
 def outside_all(x: Any = None) -> AbstractContextManager[Any]:
-    """Outside of them, for a tensor that belongs to none: inside, an operation would give one that does, without numbers."""
+    """A context outside all transformations: inside, results would belong to one. Nothing for an x that belongs to one."""
     return _NO_SCOPE if not transformations() or (x is not None and is_wrapped(x)) else temporarily_clear_interpreter_stack()
 
 
 _NO_SCOPE = nullcontext()
-#: The tensor that another one is around.
+#: The tensor inside one of a transformation.
 unwrapped: Callable[[Any], Any] = _private(_FUNCTORCH, "get_unwrapped")
-#: What the `key` of a transformation is.
+#: The kinds of transformations: the type of `key()`.
 TransformType: Any = _private(_FUNCTORCH, "TransformType")
 
 # Forward mode outside of them. ------------------------------------------------------------------------------------------
@@ -88,9 +88,11 @@ def in_dual_level() -> bool:
 
 if not hasattr(forward_ad, "_current_level"):
     in_dual_level = _Missing("torch.autograd.forward_ad._current_level")
-#: Switches tangents on and off, as a context manager; for all that follows; and whether they are on.
+#: A context that switches tangents on or off.
 set_forward_enabled: Callable[[bool], Any] = _private("torch.autograd.forward_ad", "_set_fwd_grad_enabled")
+#: Switches tangents on or off until the next call.
 set_forward: Callable[[bool], None] = _private("torch._C", "_set_fwd_grad_enabled")
+#: Whether tangents are switched on.
 is_forward_enabled: Callable[[], bool] = _private("torch._C", "_is_fwd_grad_enabled")
 
 
@@ -106,7 +108,7 @@ def nest_forward(by: int) -> None:
 
 #: What `torch.autograd.grad` calls in the end; None where torch has no such function.
 run_backward: Any = getattr(torch.autograd.graph, "_engine_run_backward", None)
-#: As the context manager of this name, for all that follows.
+#: As the public context manager of this name, but it holds until the next call.
 set_grad_enabled: Callable[[bool], Any] = getattr(torch._C, "_set_grad_enabled", torch.set_grad_enabled)
 #: Whether a tensor is a zero without memory, such as the second derivative of abs.
 is_zero: Callable[[torch.Tensor], bool] = getattr(torch.Tensor, "_is_zerotensor", _Missing("torch.Tensor._is_zerotensor"))
@@ -168,7 +170,7 @@ def leave_to_python(code: CodeType) -> None:
 
 
 def is_compiled(module: object) -> bool:
-    """Whether a module is what `torch.compile` made of another."""
+    """Whether `torch.compile` has made this module from another."""
     dynamo = sys.modules.get("torch._dynamo.eval_frame")  # whose import takes a while
     return dynamo is not None and type(module) is dynamo.OptimizedModule
 

@@ -56,7 +56,7 @@ def depends(tensors: Iterable[torch.Tensor], leaves: Sequence[torch.Tensor], end
 
 # From object to object. -------------------------------------------------------------------------------------------------
 
-#: What is not looked through as other objects are. Of the last ones nothing is.
+#: Types of objects with a way of their own in `_special`. The last six are not looked into.
 _SPECIAL = (
     *(FunctionType, torch.Tensor, nn.Module, ref, *ProxyTypes),
     *(type, ModuleType, CodeType, FrameType, TracebackType, torch.fx.Graph),
@@ -66,7 +66,7 @@ _SPECIAL = (
 def reached(
     values: Iterable[Any], seen: dict[int, Any] | None = None, known: Mapping[int, Any] = {}, *, most: float = float("inf")
 ) -> list[torch.Tensor] | None:
-    """The tensors to which code may come from values; None if there are more objects than `most`.
+    """The tensors that can be reached from these values; None if there are more objects than `most`.
 
     seen: gets the objects that are looked into, by identity. known: those that are not looked into again.
     """

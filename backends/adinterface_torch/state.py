@@ -16,7 +16,7 @@ from torch import nn
 from adinterface import ConversionError
 
 from .ambient import here
-from .private import is_wrapped, unwrapped
+from .nested_forward import plain
 
 
 @contextmanager
@@ -74,7 +74,5 @@ def _write(module: nn.Module, copied: nn.Module) -> None:
 
 def _plain(tensor: Any) -> torch.Tensor:
     """The numbers of a tensor, out of the transformations in which it was computed."""
-    while is_wrapped(tensor):
-        tensor = unwrapped(tensor)
-    numbers: torch.Tensor = tensor.detach()
+    numbers: torch.Tensor = plain(tensor).detach()
     return numbers

@@ -56,7 +56,7 @@ class _Held:
 @_Held
 @contextmanager
 def carrying() -> Iterator[None]:
-    """The ways to threads take the transformations along."""
+    """The methods that start threads run functions inside the transformations of the calling thread."""
     ways = [(cls, name, vars(cls).get(name), _carrying(cls, name)) for cls, name in _ways()]
     for cls, name, _, ours in ways:
         setattr(cls, name, ours)
@@ -82,6 +82,7 @@ def forward_level() -> Iterator[None]:
 
 
 def _ways() -> Iterator[tuple[type, str]]:
+    """The methods that hand a function to a thread."""
     yield Thread, "start"
     yield ThreadPoolExecutor, "submit"
     if "multiprocessing.pool" in sys.modules:

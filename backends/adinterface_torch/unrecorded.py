@@ -129,13 +129,14 @@ def _is_compiled(node: Any) -> bool:
 
 
 def _keeps(node: Any) -> bool:
+    """Whether a custom function keeps arrays for its backward pass, on which its derivative may depend."""
     if getattr(node, "keeps_all", False):
         return False
     return any(hasattr(x, "__array__") for x in (*node.saved_tensors, *vars(node).values()))
 
 
 class _NotRecorded(torch.autograd.Function):
-    """A gradient with a part that was not recorded, that of a node; differentiating it through that part is an error.
+    """A gradient with a part that a node did not record; differentiating it through that part is an error.
 
     on_the_way: the node, and those of what comes in there. The inputs lead to them.
     """
@@ -159,7 +160,7 @@ class _NotRecorded(torch.autograd.Function):
 
 
 def _message(node: Any) -> str:
-    """What is said of a node that is not recorded."""
+    """The message for a node that is not recorded."""
     differences = "SecondOrder(AutoFiniteDifferences(), AutoTorch())"
     if _is_compiled(node):
         return (

@@ -198,7 +198,7 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     outputs = tuple([_native(plan, leaf) for leaf, place in zip(leaves, places) if place == "output"])
     if structure is DIFFERENTIATED:
         return outputs, ALONE
-    aux = tuple([_apart(plan, leaf) for leaf, place in zip(leaves, places) if place == "aux"])
+    aux = tuple([_native_copy(plan, leaf) for leaf, place in zip(leaves, places) if place == "aux"])
     return outputs, Aux(aux, OutputStructure(structure, places))
 
 
@@ -229,7 +229,7 @@ def _carrying(structure: Structure, leaves: Iterator[Leaf], result: list[Leaf], 
     return structure.fold(carrying, Node.with_children)
 
 
-def _apart(plan: Plan, leaf: Leaf) -> Any:
+def _native_copy(plan: Plan, leaf: Leaf) -> Any:
     """As `_native`, with a copy of an array that no engine traces: f may have captured it, and results must not overlap it."""
     library: Any = leaf.library
     if library is PYTHON or not library.mutable or library.traced(leaf.value):

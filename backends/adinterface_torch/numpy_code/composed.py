@@ -28,13 +28,13 @@ def composed(name: str) -> Callable[..., Any]:
     return on_tensors(COMPOSITIONS[name])
 
 
-#: Operands of a ufunc in the dtype in which NumPy computes, where Python's numbers are weak,
+#: The operands of a ufunc in the dtype in which NumPy computes: a Python number takes the dtype of the arrays.
 tensors = on_tensors(promoted)
-#: and the arguments of what is no ufunc: it makes an array of a number, which counts in full.
+#: The arguments of any other function in that dtype: a Python number counts as an array of float64 or int64.
 arrays = on_tensors(counted_in_full)
-#: A list, perhaps of tensors, as a tensor for an operation with another.
+#: A list, perhaps of tensors, as a tensor for an operation with another tensor.
 listed = on_tensors(array)
-#: x in the dtype in which NumPy computes the sine,
+#: x in the dtype in which NumPy computes the sine.
 floating = on_tensors(sine_dtype)
-#: and in the dtype of means and of linear algebra.
+#: x in the dtype of means and of linear algebra.
 inexact = on_tensors(inexact_array)

@@ -17,7 +17,7 @@ _SMALL_INTEGERS = {torch.int8, torch.int16, torch.int32, torch.uint8, torch.uint
 
 _forwards = on_tensors(forwards)
 
-#: Integers and slices without steps are as NumPy's.
+#: Tells `numpy_function` that torch takes integers and slices without steps as NumPy does.
 OWN_INDEXING = True
 
 
@@ -38,7 +38,7 @@ def written(x: Any, places: Any, value: Any) -> Any:
 
 
 def _array_index(part: Any, x: Any) -> Any:
-    """A list or NumPy's array or integer as torch takes it."""
+    """A list, a NumPy array or a NumPy integer in an index, as torch takes it."""
     if isinstance(part, list):
         part = listed(part, x) if part else np.zeros(0, dtype=np.intp)
     if isinstance(part, np.ndarray):

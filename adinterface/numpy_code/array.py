@@ -72,7 +72,7 @@ _new = object.__new__
 _BASIC = frozenset({int, slice, type(None)})
 #: Products with other objects, such as sparse matrices: `(ufunc, other, array, reflected)` to the product, or NotImplemented.
 PRODUCTS: list[Callable[..., Any]] = []
-#: How operators, `item` and `tolist` make Python numbers in code that runs as a copy; set by the module for these.
+#: How operators, `item` and `tolist` make Python numbers in code that runs as a copy; set by `python_numbers`.
 OF_PYTHON: dict[str, Callable[..., Any]] = {}
 _UNKNOWN = itertools.count()
 #: Keywords of ufuncs that change nothing here as long as they have these values.
@@ -343,10 +343,10 @@ class NumpyArray(Storage):
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return NumpyArray, (self._array, self._engine)  # the engine says what it thinks of its array in a file
+        return NumpyArray, (self._array, self._engine)  # the engine decides whether its array can be pickled
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return self.__reduce__()  # what object has here asks for __class__
+        return self.__reduce__()  # that of object would read __class__
 
     def copy(self, order: str = "C") -> NumpyArray:
         copied = self.__copy__()
@@ -554,7 +554,7 @@ def pretended(x: NumpyArray) -> type:
 
 
 def settled_number(x: Any) -> Any:
-    """The numbers of an array of an engine's, without what follows them. Raises NumpyCodeError where they are not known yet."""
+    """The numbers of an engine's array, outside its trace. Raises NumpyCodeError where they are not known yet."""
     if type(x) is tuple:
         return tuple(map(settled_number, x))
     if not isinstance(x, NumpyArray):
@@ -670,7 +670,7 @@ def _called_in_full(
 
 
 def out_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
-    """What a call names as out=, taken out of it, and the other arguments."""
+    """The value of out=, by keyword or position, and the other positional arguments; the keyword is removed."""
     out = kwargs.pop("out", None)
     place = place_of_out(function)
     if out is None and place is not None and len(args) > place:

@@ -16,7 +16,7 @@ from .storage import Storage
 
 
 class Carrier:
-    """An object that holds the array which it is: of a subclass of ndarray, in code that runs as a copy."""
+    """An object of a subclass of ndarray in code that runs as a copy: it holds its array."""
 
     __slots__ = ("_inner",)
     _inner: Any
@@ -40,7 +40,7 @@ _REFLECTED = {ufunc: f"__r{name}__" for name, ufunc in ARITHMETIC.items()}
 
 
 def array_of(x: Any) -> Any:
-    """The array that NumPy makes of an object with `__array__`; anything else unchanged, among it arrays of any kind."""
+    """The array that NumPy makes of an object with `__array__`; any other value unchanged, arrays too."""
     if not hasattr(type(x), "__array__") or isinstance(x, (Storage, np.ndarray, np.generic)):
         return x
     if isinstance(handler_of(x, scan=False), Library):  # whose `__array__` drops the gradient
@@ -50,7 +50,7 @@ def array_of(x: Any) -> Any:
 
 
 def operand_of(x: Any) -> Any:
-    """The same for an operator between an array and x; x itself if NumPy leaves the operator to it."""
+    """As `array_of`, for an operand x of an array; x itself if NumPy leaves the operator to it."""
     own = getattr(type(x), "__array_ufunc__", _ufunc) is not _ufunc
     return x if own or getattr(x, "__array_priority__", 0) > 0 else array_of(x)
 
@@ -75,12 +75,12 @@ def _function(self: Any, function: Callable[..., Any], types: Any, args: Any, ke
 
 
 def arrays_in(value: Any) -> Any:
-    """The same of each object in a list, tuple or dict."""
+    """As `array_of`, for each object in a list, tuple or dict."""
     return with_each(arrays_in, value) if isinstance(value, (tuple, list, dict)) else array_of(value)
 
 
 def with_each(of: Callable[[Any], Any], value: Any) -> Any:
-    """A list, tuple, namedtuple or dict with each part replaced; the value itself if nothing is."""
+    """A list, tuple, namedtuple or dict with `of(part)` for each part; the value itself if no part changes."""
     if not isinstance(value, (tuple, list, dict)):
         return value
     given = list(value.values() if isinstance(value, dict) else value)

@@ -14,7 +14,7 @@ from .made_array import array_of_engine, captured, made, plain
 from .storage import Storage
 from .writes import holds_storage, stacked
 
-#: Made by NumPy's own functions.
+#: For functions of NumPy that make arrays, ours.
 MAKERS: dict[Any, Callable[..., Any]] = {}
 
 

@@ -32,7 +32,7 @@ class Decisions:
         self.recording: bool = answers is None
         #: The numbers, recorded or assumed.
         self.answers: list[np.ndarray[Any, Any]] = list(answers or ())
-        #: The engine's own arrays for them.
+        #: The engine's arrays of these numbers.
         self.asked: list[Any] = []
         #: Whether Undecided was raised; the code may have caught it.
         self.undecided: bool = False

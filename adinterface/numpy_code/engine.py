@@ -97,7 +97,7 @@ class Engine:
 
     def __init__(self, library: Library):
         self.library: Library = library
-        #: Where an engine computes with NumPy's arrays, those too, which it does not follow.
+        #: The classes of the engine's arrays; NumPy's too, if the engine computes with plain NumPy arrays.
         self.types: tuple[type, ...] = (*library.types, np.ndarray) if library.plain_numpy else library.types
         #: The classes of the arrays met so far, for a check that costs less than isinstance.
         self.classes: set[type] = set()
@@ -116,9 +116,9 @@ class Engine:
         self.getitem: Callable[[Any, Any], Any] = given("getitem")
         #: Whether x[index] is as in NumPy for integers and slices without steps, so that they need no check.
         self.own_indexing: bool = any(getattr(source, "OWN_INDEXING", False) for source in sources)
-        #: An array with a value, one or as many, in places of it that are counted in C's order and differ from one another.
+        #: `written(x, places, value)`: x with one value, or one for each place, at distinct places, counted in C order.
         self.written: Callable[[Any, Any, Any], Any] = given("written")
-        #: The same for places in an engine's array, which may contain duplicates: assigned, and added.
+        #: As `written`, for places in an engine's array, perhaps with duplicates: values are assigned, or added.
         self.written_anywhere, self.added_anywhere = given("written_anywhere"), given("added_anywhere")
 
     def __reduce__(self) -> tuple[Any, ...]:

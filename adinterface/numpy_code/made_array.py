@@ -209,7 +209,7 @@ def _new_array(array: np.ndarray[Any, Any], origin: str | None = None, view: Vie
 
 
 def _alone(result: np.ndarray[Any, Any]) -> bool:
-    """Whether an array with a base is the only reference to it: NumPy's functions often end in a reshape."""
+    """Whether only this array refers to its base: NumPy's functions often end in a reshape of a new array."""
     return sys.getrefcount(result.base) <= 2
 
 
@@ -234,7 +234,7 @@ def _views(result: Any, sources: list[Any]) -> Any:
 
 
 def _owner(array: np.ndarray[Any, Any]) -> Any:
-    """The array whose memory it is."""
+    """The array that owns the memory of this one."""
     return array if array.base is None else array.base
 
 
@@ -282,7 +282,7 @@ def lent(value: Any) -> Any:
 
 
 def promote(x: MadeArray, beside: NumpyArray) -> None:
-    """Makes the array that x is a view of, and all views of that, arrays of the engine of another."""
+    """Turns the root of x, and all views of the root, into arrays of the engine of `beside`."""
     engine = beside._engine
     root: Any = x
     while root._view is not None:
@@ -292,8 +292,8 @@ def promote(x: MadeArray, beside: NumpyArray) -> None:
     if not x._array.flags.writeable:
         raise ValueError("assignment destination is read-only")
     views = list(views_of(root))
-    # How many a call itself adds depends on Python, and on whether torch's compiler is looking on.
-    if _references(root, views) > _references(_seen_by_nobody(root._array.base is None), []):
+    # How many references a call itself adds depends on Python, and on whether torch's compiler traces.
+    if _references(root, views) > _references(_unreferenced(root._array.base is None), []):
         raise NumpyCodeError(of_write(INTO_SHARED))
     numbers = root._array
     layout = layout_of(numbers)
@@ -315,9 +315,9 @@ def promote(x: MadeArray, beside: NumpyArray) -> None:
 
 
 def _references(root: Any, views: list[Any]) -> int:
-    """How many references there are to the array whose memory it is, without those of these views.
+    """How many references there are to the array that owns the memory of the root, without those of these views.
 
-    Each is a plain array's, or of code that is not NumPy's, which would not see a write.
+    Each belongs to a plain array, or to code outside NumPy, which would not see a write.
     """
     owner = _owner(root._array)
     ours = 0
@@ -326,13 +326,13 @@ def _references(root: Any, views: list[Any]) -> int:
     return sys.getrefcount(owner) - ours
 
 
-def _seen_by_nobody(owning: bool) -> Any:
-    """A new array without other references, which owns its memory or has it from an array that is gone."""
+def _unreferenced(owning: bool) -> Any:
+    """A new array without other references. owning: whether it owns its memory."""
     return _new_array(np.zeros(1) if owning else np.zeros((1, 1))[0])
 
 
 class _Gathered(View):
-    """A view of an array that became an engine's: it holds its places."""
+    """A view of an array that became an engine's, by the numbers of the elements in it."""
 
     __slots__ = ("places",)
 

@@ -48,7 +48,7 @@ def names(function: Any) -> tuple[str, ...]:
 def _special(function: Any) -> bool:
     if not isinstance(function, np.ufunc):
         return False
-    # Whoever has one of its functions has imported it. Some are for scipy.stats alone.
+    # If f has one of these functions, its module is imported. Some are for scipy.stats alone.
     modules = (sys.modules.get("scipy.special"), sys.modules.get("scipy.special._ufuncs"))
     return any(getattr(module, function.__name__, None) is function for module in modules)
 
@@ -74,8 +74,7 @@ COUNTS = frozenset({
     "repeats", "reps", "s", "shape", "shift", "source", "start",
 })  # fmt: skip
 
-
-#: Those that are several axes or lengths, in any sequence for NumPy, and in a tuple for engines.
+#: Parameters that are several axes or lengths: any sequence for NumPy, a tuple for engines.
 TUPLES = frozenset({"axes", "axis", "destination", "indices_or_sections", "new_shape", "reps", "s", "shape", "source"})
 
 #: Functions that move elements, for integer arrays: NumPy computes where each element goes.
@@ -223,9 +222,9 @@ VIEWS: frozenset[Any] = frozenset(
     if hasattr(np, name)  # a function is new in one release of NumPy and gone in another
 ) | {np.linalg.diagonal, np.linalg.matrix_transpose}  # fmt: skip
 
-#: Those that return a number, not a view, for 0-d results.
+#: The functions in VIEWS that return a number, not a view, for 0-d results.
 NUMBERS = frozenset({np.einsum, np.nan_to_num})
-#: Of those, what makes an array of a number.
+#: The functions in VIEWS that make an array of a number.
 MAKING_ARRAYS = frozenset({np.broadcast_to, np.expand_dims})
 
 #: NumPy functions whose 0-d results are arrays. Almost all others return a number.

@@ -111,7 +111,7 @@ def where_deep_helps(found: str) -> str:
 
 
 def unless_deep(advice: str, deep: bool | None = None) -> str:
-    """What numpy_function(f, deep=True) does; empty where it is what runs."""
+    """A remedy: numpy_function(f, deep=True), and what it does; empty if that runs already."""
     return "" if (here.running if deep is None else deep) else f" numpy_function(f, deep=True) {advice}"
 
 
@@ -128,23 +128,23 @@ def _left_by_deep() -> str:
 
 
 def in_deep_code() -> bool:
-    """Whether it is the copy of a function that led here."""
+    """Whether the innermost code of the user that runs is the copy of a function."""
     frame, _ = _of_the_user()
     return frame is None or getattr(frame.f_globals, "deep", False)
 
 
 def _in_scipy() -> bool:
-    """Whether it is a function of SciPy that the user's code called."""
+    """Whether a function of SciPy runs that the user's code has called."""
     return "scipy" in itertools.takewhile(_NOT_THE_USERS.__contains__, map(_package_of, _frames()))
 
 
 def innermost_copy() -> FrameType | None:
-    """The frame of the copy of a function that led here."""
+    """The innermost frame of the copy of a function."""
     return next((frame for frame in _frames() if getattr(frame.f_globals, "deep", False)), None)
 
 
 def _frames() -> Iterator[FrameType]:
-    """The frames that led here, the innermost first."""
+    """The frames that run, the innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         yield frame
@@ -214,7 +214,7 @@ _INSTALLED = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib", 
 
 
 def expression() -> str:
-    """The expression of the user's code that led here, from the positions that Python keeps; empty if it has no source."""
+    """The expression of the user's code that runs, from the positions that Python keeps; empty if it has no source."""
     return _expression_at(*_of_the_user())
 
 
@@ -224,7 +224,7 @@ def expression_of(error: BaseException) -> str:
 
 
 def _of_the_user() -> tuple[FrameType | None, int]:
-    """The frame of the user's code that led here, and its instruction."""
+    """The innermost frame of the user's code, and its instruction."""
     frame = next((frame for frame in _frames() if _package_of(frame) not in _NOT_THE_USERS), None)
     return frame, 0 if frame is None else frame.f_lasti
 
@@ -252,7 +252,7 @@ _BEFORE = (
 )
 _EARLIER = "Make keys and bytes before the call, of the plain numbers, and pass them to f"
 _BASE = "Call the method of the array itself, and np.zeros for the constructor"
-#: What C code, and Python's own, says of an object that is no plain array or number, and what to do; by what the error says.
+#: Remedies for errors that C code and Python raise for an object that is no plain array or number, by a pattern of the error.
 _NO_ARRAYS = {
     r"object __array__ method not producing an array": "Call the object's __array__() instead",
     r"requires a 'numpy\.ndarray' object but received|is not a subtype of numpy\.ndarray": _BASE,
@@ -265,7 +265,7 @@ _NO_ARRAYS = {
 
 
 def of_others(error: BaseException, deep: bool) -> str | None:
-    """The refusal for an error of code that takes no engine's array and says so in its own words; None for another error."""
+    """The refusal in place of the error that other code raises for an engine's array; None for any other error."""
     said = str(error)
     instead = next((text for look, text in _NO_ARRAYS.items() if re.search(look, said, re.DOTALL)), None)
     if instead is None or not isinstance(error, (TypeError, ValueError, NotImplementedError)):

@@ -73,7 +73,7 @@ def view_of(x: Storage) -> View | None:
 
 
 class Several(list["weakref.ref[Storage]"]):
-    """Weak references. A call returns the object itself, as if alive: some references may be."""
+    """Several weak references in the place of one: a call returns this list, as that of one returns a live object."""
 
     def __call__(self) -> Several:
         return self

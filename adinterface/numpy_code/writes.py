@@ -112,7 +112,7 @@ def _may_repeat(spot: Any) -> bool:
 
 
 def _last_of_each(target: Numbers, value: Any) -> tuple[Numbers, Any]:
-    """Where elements come twice, the last time each does, and the values for these."""
+    """`target` and `value` with the last occurrence alone of each element."""
     flat = target.real.ravel()
     _, last = np.unique(flat[::-1], return_index=True)
     if last.size == flat.size:
@@ -127,7 +127,7 @@ def _last_of_each(target: Numbers, value: Any) -> tuple[Numbers, Any]:
 
 
 def put(root: Storage, target: Numbers, native: Any) -> None:
-    """Writes a native value, of the target's shape or of none, to the elements of these numbers."""
+    """Writes a native value, 0-d or of the target's shape, to the elements with the numbers in `target`."""
     engine, array = root._engine, root._array
     places = np.ascontiguousarray(target).reshape(-1)
     if places.dtype.kind != "i":

@@ -21,7 +21,7 @@ from .standing import Standing, real_of
 
 Copy = Callable[[types.FunctionType], Any]
 
-#: Which would only cost here, or which the interpreter calls where nothing is differentiated.
+#: Methods that are not copied: the interpreter calls them where nothing is differentiated, or a copy would only take time.
 _LEFT = frozenset({
     "__class_getitem__", "__del__", "__dir__", "__eq__", "__format__", "__getattribute__", "__getnewargs__",
     "__getnewargs_ex__", "__getstate__", "__hash__", "__init_subclass__", "__reduce__", "__reduce_ex__", "__repr__",

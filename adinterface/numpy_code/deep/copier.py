@@ -6,12 +6,9 @@ The caller defines the replacements: `copies` for `deep=True`, `writing` for cod
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from .bytecode import assigned_free_variables
-
-StandInFor: TypeAlias = Callable[[Any], Any]
 
 
 class Copying(Protocol):

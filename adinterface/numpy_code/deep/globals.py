@@ -40,20 +40,20 @@ class Globals(dict[str, Any]):
 
     @staticmethod
     def caught(frame: Any) -> bool:
-        """Whether an error that comes out of what code in these names does there may be caught."""
+        """Whether an error that the running instruction of code with these globals raises may be caught."""
         from .catching import catches, caught_by_callers
 
         return catches(frame.f_code, frame.f_lasti) or caught_by_callers(frame)
 
     @staticmethod
     def compared(frame: Any, x: Any, other: Any) -> bool | None:
-        """Told of each comparison in code in these names; the result, where this decides it."""
+        """Called for each comparison in code with these globals; the result, or None for the usual one."""
         from .closed_forms import compared
 
         return compared(frame, x, other)
 
     def class_of(self, x: Any) -> Any:
-        """The class of NumPy's array or number, as code in these names has it."""
+        """The class of a NumPy array or number, as code with these globals has it."""
         return self._of(pretended(x))
 
     def __init__(self, original: dict[str, Any], of: Of, builtins: dict[str, Any]):

@@ -72,7 +72,7 @@ def with_numbers(reached: dict[int, tuple[Any, int]]) -> str | None:
 
 
 class _Search:
-    """Through what the user's objects hold."""
+    """A search for arrays of engines in what the user's objects hold."""
 
     def __init__(self, reached: dict[int, tuple[Any, int]]):
         self._reached = reached

@@ -52,7 +52,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subo
 
 
 def arange(*args: Any, **keywords: Any) -> Any:
-    """How many there are is known when f is traced, or nowhere."""
+    """np.arange. The number of elements must be known while f is traced."""
     followed = array_of_engine((*args, *keywords.values()))
     if followed is None or "step" in keywords or "start" in keywords:
         return array_makers.MAKERS[np.arange](*args, **keywords)

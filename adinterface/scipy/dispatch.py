@@ -25,13 +25,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: Ours, by SciPy's own function or class.
 OURS: dict[Any, Callable[..., Any]] = {}
 
-#: Options that say how SciPy computes, or what it may do with memory that engines do not share, and not what.
+#: Options that change how SciPy computes, or what it does with memory, but not the result.
 IGNORED = frozenset({
     "blocksize", "check_finite", "copy", "disp", "driver", "lapack_driver", "lwork", "overwrite_a", "overwrite_ab",
     "overwrite_b", "overwrite_data", "overwrite_x", "workers",
 })  # fmt: skip
-#: Standing for what SciPy's signature does not tell.
-_UNKNOWN = object()
 
 
 def of_scipy(scipy_function: Any, *, ignored: Iterable[str] = ()) -> Callable[[F], F]:

@@ -131,7 +131,7 @@ class Integral:
 
     @functools.cached_property
     def next(self) -> Integral:
-        """That of one order more."""
+        """The integrals of the derivatives of one order more."""
         return Integral(self.integrand, self.order + 1, self._dtype, *self._known)
 
     @functools.cached_property
@@ -224,7 +224,7 @@ def number(x: Any) -> float:
 
 
 def _settled(option: Any) -> Any:
-    """An option in numbers: the tolerances and the points change how SciPy computes, and not what."""
+    """An option in numbers: the tolerances and the points change how SciPy computes, but not the result."""
     if isinstance(option, (list, tuple)):
         return [_settled(part) for part in option]
     return numbers(option, _NAME) if is_traced(option) else option

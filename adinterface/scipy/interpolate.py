@@ -219,7 +219,7 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
         return result
 
     def _roots(self, c: Array, y: Any, discontinuity: bool, extrapolate: Any) -> Any:
-        """Those of one curve by SciPy, with derivatives from the curve: each step of the chord method adds one order."""
+        """The roots of one curve by SciPy, with derivatives from the curve: each step of the chord method adds one order."""
         extrapolate, level = self._extrapolated(extrapolate), float(np.reshape(numbers(y, _NAME), ()))
         known = scipy_interpolate.PPoly.construct_fast(numbers(c, _NAME), numbers(self.x, _NAME), extrapolate)
         roots = known.solve(level, discontinuity, extrapolate)
@@ -418,7 +418,7 @@ def _basis(t: Array, k: int, x: Array, count: int) -> tuple[Array, Array]:
 
 
 def _divided(top: Array, bottom: Array) -> Array:
-    """Zero where knots coincide."""
+    """top / bottom; zero where knots coincide."""
     same = bottom == 0
     return np.where(same, 0.0, top / np.where(same, 1.0, bottom))
 

@@ -16,7 +16,7 @@ from .dispatch import of_scipy, rest_of, unsupported
 
 
 def _convolved(first: Array, second: Array, axes: tuple[int, ...]) -> Array:
-    """In full, along some axes; the others are broadcast."""
+    """The full convolution along some axes; the others are broadcast."""
     if len(axes) == 1 and len(first.shape) == len(second.shape) == 1:
         return np.convolve(first, second)
     lengths = tuple([first.shape[n] + second.shape[n] - 1 for n in axes])
@@ -26,7 +26,7 @@ def _convolved(first: Array, second: Array, axes: tuple[int, ...]) -> Array:
 
 
 def _part(full: Array, first: Array, second: Array, mode: str, axes: tuple[int, ...]) -> Array:
-    """What a mode keeps of a convolution in full."""
+    """The part of a full convolution that a mode keeps."""
     if mode == "full":
         return full
     if mode not in ("same", "valid"):

@@ -45,7 +45,7 @@ def is_traced(x: Any) -> bool:
 class Captured:
     """Arrays in values and functions: in containers, closures, defaults, partials and attributes.
 
-    Arrays behind wrappers, and traced engine arrays.
+    These are arrays behind wrappers, and traced engine arrays.
     """
 
     def __init__(self, value: Any):

@@ -112,7 +112,7 @@ def _power_transform(xp: ModuleType, log: Array, power: Array) -> Array:
 
 
 def box_cox(shift: int) -> Callable[..., Array]:
-    """Of shift + x, for a shift of 0 or 1."""
+    """The Box-Cox transform of shift + x, for a shift of 0 or 1."""
 
     def code(xp: ModuleType, x: Any, power: Any) -> Array:
         x, power = broadcast(xp, *_inexact(xp, x, power))

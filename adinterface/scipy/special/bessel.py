@@ -17,7 +17,7 @@ from . import parameter_jets as jets
 from .hypergeometric import by_parameters, limit_by
 from .ufunc_rules import require_real
 
-# Of an order. By that, from the power series, or an integral; for positive arguments.
+# Derivatives by the order, from the power series or an integral, for positive arguments.
 
 
 def by_order(y: Any, v: Any, z: Any, sign: float) -> Any:

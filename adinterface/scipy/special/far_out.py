@@ -56,7 +56,7 @@ def _is_narrow(x: Array) -> bool:
 
 
 def polynomial(x: Array, coefficients: Sequence[float]) -> Array:
-    """Of the powers from the lowest."""
+    """The polynomial with these coefficients, from the lowest power on."""
     total: Any = coefficients[-1]
     for coefficient in reversed(coefficients[:-1]):
         total = total * x + coefficient

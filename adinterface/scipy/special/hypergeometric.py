@@ -40,7 +40,7 @@ def by_places(rows: Callable[..., Any], *places: int) -> Callable[..., Any]:
 
 
 def later(functions: Sequence[Callable[..., Any]], *args: Any, factor: float = 1.0) -> list[Callable[[], Any]]:
-    """Partial derivatives that are dear, to be computed if they are wanted."""
+    """Partial derivatives that take long to compute: each is computed only if it is used."""
     return [lambda f=f: factor * f(*args) for f in functions]  # type: ignore[misc]
 
 

@@ -9,9 +9,7 @@ from ..core.operators.dispatch import Extension
 
 
 def has_executor(auto: AutoBackend) -> bool:
-    """Whether the backend value names an executor."""
     return getattr(auto, "executor", None) is not None
 
 
-#: Makes the operations on backend values with an executor.
 EXTENSION = Extension(has_executor, f"{__name__}.operators:spread_operation")

@@ -43,7 +43,6 @@ class Packing:
         self.shared: bool = len(once) < sum(place is not None for place in self.parameters.places)
 
     def start(self) -> Vector:
-        """The model itself as a vector."""
         return self._concatenated(self.parameters.values)
 
     def gradient(self, gradient: Any, name: str = "the gradient") -> Vector:

@@ -46,7 +46,6 @@ class Functions(dict[Any, Callable[..., Any]]):
         return result
 
     def has(self, function: Any) -> bool:
-        """Whether there is a function for this NumPy function."""
         if function not in self:
             result = self._find(function)
             if result is None:

@@ -99,8 +99,6 @@ class View:
 
 
 class Indexed(View):
-    """A view by an index."""
-
     __slots__ = ("_known", "index")
 
     def __init__(self, source: Storage, index: Any):
@@ -167,7 +165,6 @@ def note_view(viewing: Storage, function: Any, args: Any, place: int, kwargs: An
 
 
 def register(viewing: Storage, source: Storage) -> None:
-    """Notes a view of a source."""
     views = source._views
     if views is None or views() is None:
         source._views = weakref.ref(viewing)

@@ -13,11 +13,9 @@ from .sparsity import sparsity
 
 
 def is_sparse(auto: AutoBackend) -> bool:
-    """Whether the backend value is one for sparse matrices."""
     return isinstance(auto, AutoSparse)
 
 
-#: Makes the operations on `AutoSparse`.
 EXTENSION = Extension(is_sparse, f"{__name__}.operators:sparse_operation")
 
 #: What the core calls with a large dense Jacobian or Hessian.

@@ -326,7 +326,6 @@ def _same(a: list[Array], b: list[Array]) -> bool:
 
 
 def _inner(a: Iterable[Array], b: Iterable[Array]) -> float:
-    """The real inner product."""
     return sum([inner(x, y) for x, y in zip(a, b)])
 
 
@@ -351,7 +350,6 @@ def _weighted_sum(value: Any, weights: Any) -> Any:
 
 
 def _as_single(library: Library, array: Any) -> Any:
-    """A NumPy array in single precision."""
     return array.astype("complex64" if array.dtype.kind == "c" else "float32") if library is NUMPY else array
 
 

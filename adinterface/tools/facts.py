@@ -16,7 +16,6 @@ def operations() -> list[type[Operation]]:
 
 
 def operation_of_name(name: str) -> type[Operation] | None:
-    """The operation with this name, or None."""
     return next((operation for operation in OPERATIONS.values() if operation.name == name), None)
 
 

@@ -53,7 +53,6 @@ def taken_apart(args: Iterable[Any]) -> tuple[list[Structure], list[Leaf]]:
 
 
 def differentiated_paths(structures: Iterable[Structure]) -> list[str]:
-    """The paths of the differentiated leaves of the arguments."""
     return [
         path
         for i, structure in enumerate(structures)

@@ -59,7 +59,6 @@ tree_map_only = _private(_TREES, "tree_map_only")
 
 #: The innermost transformation; None outside of all.
 peek: Callable[[], Any] = _private(_FUNCTORCH, "peek_interpreter_stack")
-#: All transformations.
 transformations: Callable[[], Any] = _private(_FUNCTORCH, "get_interpreter_stack")
 #: Whether a tensor belongs to a transformation; whether to a derivative; the level of the transformation.
 is_wrapped: Callable[[Any], bool] = _private(_FUNCTORCH, "is_functorch_wrapped_tensor")
@@ -120,7 +119,6 @@ _current_graph_task: Callable[[], int] = _private("torch._C", "_current_graph_ta
 
 
 def in_backward() -> bool:
-    """Whether a backward pass runs in this thread."""
     return _current_graph_task() >= 0
 
 

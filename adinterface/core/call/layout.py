@@ -63,7 +63,6 @@ class Layout:
         yield from self.keywords.items()
 
     def node_types(self) -> list[NodeType]:
-        """The types of all nodes, each once."""
         return list(dict.fromkeys(node.type for _, structure in self.places() for node in structure.nodes()))
 
     def arguments(self, active: Sequence[Any], carried: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:

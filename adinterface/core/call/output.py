@@ -167,7 +167,6 @@ def _marking(f: Callable[..., Any], places: Sequence[int], /, *args: Any, **kwar
 
 
 def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
-    """A value of f as outputs and aux."""
     try:
         return _split(plan, output, result)
     except (NotDifferentiableError, OutputError) as error:  # for example of NumPy's object arrays of engine arrays

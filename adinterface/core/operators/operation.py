@@ -64,7 +64,6 @@ class Operation(ABC):
     output: ClassVar[OutputKind] = "tree"
     result: ClassVar[ResultType] = None
     forms: ClassVar[Forms]
-    #: The order of the derivative.
     order: ClassVar[Literal[1, 2]] = 1
     #: Whether its second derivatives are defined for complex arguments.
     of_complex: ClassVar[bool] = False
@@ -83,7 +82,6 @@ class Operation(ABC):
     stores: ClassVar[bool] = False
 
     def __init__(self, auto: AutoBackend):
-        #: Makes this operation for a backend value.
         self.kind: Callable[[AutoBackend], Operation] = type(self)
         #: The backend whose arrays f receives.
         self.backend: Backend = self.computing_backend(auto)

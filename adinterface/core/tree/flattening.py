@@ -40,7 +40,6 @@ class _Place(NamedTuple):
 
     #: The path of each in error messages: `paths(0)` is `"args[0]['w']"`.
     paths: Callable[[int], str]
-    #: Whether they are in a Constant.
     constant: bool = False
     #: The outermost object that f gets itself and that holds them, as an `nn.Module` its parameters; or None.
     owner: Any = None
@@ -84,11 +83,9 @@ class Flattening:
     def __init__(self, leaves: list[Leaf] | None = None, *, key: list[Any] | None = None, with_frozen: bool = False):
         self._leaves, self._key, self._with_frozen = leaves, key, with_frozen
         self.slots: list[Slot] = []
-        #: The values of the slots.
         self.values: list[Any] = []
         #: The `id` of each leaf in an owner.
         self.owned: list[int] = []
-        #: The slots of static values.
         self.static_slots: list[int] = []
 
     def argument(self, arg: Any, path: str) -> Structure:
@@ -96,7 +93,6 @@ class Flattening:
         return self.tree(arg, _Place(lambda n: path, alone=True))
 
     def keyword(self, arg: Any, path: str) -> Structure:
-        """The structure of a keyword argument, in a Constant."""
         return self.tree(Constant(arg), _Place(lambda n: path))
 
     def tree(self, value: Any, place: _Place) -> Structure:
@@ -107,7 +103,6 @@ class Flattening:
             raise
 
     def trees(self, values: Sequence[Any], place: _Place) -> list[Structure]:
-        """The structures of some trees."""
         structures: list[Structure] = []
         key, owner = self._key, place.owner
         for n, value in enumerate(values):

@@ -160,13 +160,11 @@ def require_like(leaf: Any, other: Any, place: str, first: str) -> None:
 
 
 def is_complex(x: Any) -> bool:
-    """Whether a number or an array is complex."""
     library = require_leaf(x, "the tree")
     return type(x) is complex or kind(library.dtype(x)) == "complex"
 
 
 def leaf_path(structure: Structure, n: int) -> str:
-    """The path of the n-th leaf."""
     return [path for path, place in structure.places("") for _ in range(count_leaves(place))][n]
 
 

@@ -200,7 +200,6 @@ _FUNCTIONS = ("func", "__func__", "fget", "function", "fn")
 
 
 def _is_code(member: Any) -> bool:
-    """Whether a class member runs code."""
     return isinstance(member, _CODE) or _descriptor(member, lambda function: function) is not None
 
 

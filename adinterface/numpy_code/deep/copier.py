@@ -51,7 +51,6 @@ class FunctionCopy:
 
 
 def copied(original: types.FunctionType, copying: Copying) -> types.FunctionType:
-    """A copy of a function."""
     assigned = assigned_free_variables(original.__code__)
     cells: list[types.CellType] = []
     replaced: list[tuple[types.CellType, types.CellType]] = []

@@ -27,7 +27,6 @@ def backend_of_arrays(tree: Any) -> AutoBackend:
 
 
 def has_derivative(tree: Any) -> bool:
-    """Whether there is something in a tree to differentiate."""
     leaves: list[Leaf] = []
     flatten(tree, leaves, lambda: "an argument")
     return any(leaf.differentiated for leaf in leaves)

@@ -20,8 +20,6 @@ _CHANGED = (
 
 
 class Carry:
-    """The carry of one loop."""
-
     def __init__(self, loop: str, tree: LoopTree, home: Home, dtypes: dict[int, str]):
         self.tree: LoopTree = tree
         self.home: Home = home

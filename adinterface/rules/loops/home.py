@@ -64,7 +64,6 @@ class Home:
         return [xp.stack([array])[0, ...] for array in arrays] if self.library.mutable else [*arrays]
 
     def number_dtype(self, value: Any) -> str:
-        """The dtype that a Python number takes."""
         if isinstance(value, (bool, int)):
             return "bool" if isinstance(value, bool) else "int64"
         real = widest(self.dtypes)

@@ -84,7 +84,6 @@ class LoopTree(Matcher):
         return leaves
 
     def paths(self) -> list[str]:
-        """The path of each leaf."""
         return [path for path, place in self.structure.places(self.path) if not isinstance(place, Static)]
 
     def refusal(self, path: str, seen: str, wanted: str) -> TreeError:

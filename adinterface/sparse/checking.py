@@ -140,7 +140,7 @@ def _coarsest(call: Call) -> float:
 
 
 def _measured(operation: Derivative, call: Call) -> float:
-    """The relative error of an engine that measures; 0 of one that differentiates."""
+    """The relative error of finite differences; 0 for an engine that differentiates."""
     engines = operation.outermost, call.plan.backend
     return max([relative_error(backend.errors, operation.orders, _coarsest(call)) for backend in engines])
 

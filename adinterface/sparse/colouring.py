@@ -99,7 +99,7 @@ def _one_sided(by: Any, lines: _Lines, others: _Lines, singles: bool) -> Colouri
 
 
 def _costs(degrees: Indices) -> Indices:
-    """For each degree the least number of passes if fuller lines are computed separately: the degree, and one for each."""
+    """For each degree the least number of passes if fuller lines are computed separately: the degree + their number."""
     counts = np.bincount(degrees, minlength=1)
     costs: Indices = np.cumsum(counts[::-1])[::-1] - counts + np.arange(counts.size)
     return costs

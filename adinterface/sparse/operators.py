@@ -71,7 +71,7 @@ class SparseOperation(Operation):
 
     @property
     def orders(self) -> int:
-        """How many derivatives are differences, where the outermost backend takes such: 2 if it takes those of differences."""
+        """How often the outermost backend takes differences, if it does: 2 for differences of differences."""
         return 1
 
     def flat(self, function: Function, *, value: bool = True) -> Any:
@@ -140,7 +140,7 @@ class SparseOperation(Operation):
         self.compiled = True
         matrices = compiled(self.compute)
         if not self.checks_each or self.outermost.errors is not None or not policy.directions(self.outermost)[0]:
-            return matrices  # measured ones are compared without compiled code, for their noise has to be known
+            return matrices  # differences are compared without compiled code, because their noise must be known
         product = compiled(self.product)
         direction: Arrays = ()
 
@@ -200,7 +200,7 @@ class SparseOperation(Operation):
         return own and self.sparse.format == "native"
 
     def _layout(self, outputs: Arrays, leaves: Arrays) -> BlockLayout:
-        """Made when the outputs are first known: by an engine that compiles, while it traces."""
+        """The layout, made when the outputs are first known: by an engine that compiles, while it traces."""
         backend, coloured = self.outermost, self.coloured
         assert coloured is not None
         results = [(size_of(backend, y), library_of(backend, y).dtype(y)) for y in outputs]

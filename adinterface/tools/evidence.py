@@ -69,7 +69,7 @@ class Look:
 
 
 def look_at(values: tuple[float, float, float], step: float, slope: float, rounding: float) -> Look:
-    """From f behind, at the point, and ahead, and the rounding of these values."""
+    """From the values of f behind, at, and ahead of the point. rounding: that of these values."""
     down, here, up = values
     sides = (here - down) / step, (up - here) / step
     return Look(step, slope, (up - down) / (2 * step), *sides, ROUNDING * rounding / step)

@@ -100,7 +100,7 @@ def label(backend: AutoBackend) -> str:
 
 
 def listed(call: str, backends: Any, *, empty: bool = False) -> list[AutoBackend]:
-    """The backends that a call got as a list, which may be empty or not; it raises BackendError if they are none."""
+    """The backends that a call got as a list. Raises BackendError for anything else, without `empty` for an empty one, too."""
     if isinstance(backends, AutoBackend):
         raise BackendError(f"{call}: backends must be a list; write [{label(backends)}].")
     chosen = list(backends) if isinstance(backends, Iterable) and not isinstance(backends, str) else None

@@ -199,7 +199,7 @@ class Watch:
 
 @contextmanager
 def refusing(function: FlatFunction, leaves: Arrays) -> Iterator[None]:
-    """An evaluation of f for a derivative for which there is no exchange."""
+    """A context for an evaluation of f. It refuses modules that exchange gradients, as this derivative is not exchanged."""
     watching = Watch(function, leaves)
     watching.refuse()
     with watching:

@@ -14,7 +14,7 @@ from .private import is_zero
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> Any:
-    """torch gives zeros for the derivative through the vectors of the null space."""
+    """torch gives zeros for the derivative through the vectors of the null space. Here it is an error."""
     result = torch.linalg.svd(x, full_matrices=full_matrices)
     rows, columns = x.shape[-2:]
     if not full_matrices or rows == columns:

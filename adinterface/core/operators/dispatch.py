@@ -38,7 +38,8 @@ _outer_operators: dict[Any, OuterOperator] = {}
 def extend(*extensions: Extension, around: Mapping[Any, OuterOperator] = MappingProxyType({}), **functions: str) -> None:
     """Register extensions. The first one that applies to a backend value makes its operations.
 
-    around: operators around an operator. functions: what else the core calls in extensions, `"module:name"` by name.
+    around: operators around an operator, such as `batched`. functions: what else the core calls in extensions, as
+    `"module:name"`.
     """
     _extensions.extend(extensions)
     _outer_operators.update(around)

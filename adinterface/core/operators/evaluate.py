@@ -39,7 +39,7 @@ def evaluate(
 
 
 def specialized(operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any]) -> Operation:
-    """The operation with the decisions that these values allow to make once, for a specialization of a prepared call."""
+    """The operation with what is decided once for a specialization of a prepared call, such as a sparsity pattern."""
     if not operation.specializes:
         return operation
     call = Call(plan, values, f)

@@ -155,7 +155,7 @@ class Operation(ABC):
         return ()
 
     def specialized(self, call: Call, leaves: Arrays, function: Function) -> Operation:
-        """This operation with the decisions that are made once: for one call, or for a specialization of a prepared call."""
+        """This operation with what is decided once, such as a sparsity pattern: for a call, or for a specialization."""
         return self
 
     @abstractmethod

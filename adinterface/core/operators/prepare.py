@@ -188,7 +188,7 @@ class Prepared:
     def _inside(
         self, plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[Prepared, Plan, Sequence[Any], Signature | None]:
-        """The prepared call that the wrappings of a plan surround, with what it finds for its arguments."""
+        """The prepared call inside the wrappings of a plan, and the plan, values and signature of its arguments."""
         kind, f, args = inside(plan, self._operation.kind, self._original, args)
         inner = self
         if f is not self._original:

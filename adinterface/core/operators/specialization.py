@@ -72,7 +72,7 @@ class Specialization:
         return operation.finish(call, self.compute(*native, *carried, *tangents))
 
     def _changed(self) -> str | None:
-        """The class of a static value that has another key than the specialization."""
+        """The class of a static value that has changed since the code was compiled; None if none has."""
         for n, value in self._given.items():
             try:
                 if static_key(value) == self._keys[n]:

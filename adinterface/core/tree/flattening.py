@@ -71,17 +71,17 @@ def is_differentiated(kind: Kind, *, alone: bool) -> bool:
 class Flattening:
     """One traversal of trees. It decides for each value whether it is a leaf, a node or a static value.
 
-    With `leaves`, leaves are appended to that list, and static values stay in the structures. With `key`, the key of a plan
-    is appended to that list, and structures are not made. With neither, each leaf and each static value gets a slot, and
-    structures keep no value alive.
+    With `leaves`, leaves are appended to that list, and static values stay in the structures. Without, each leaf and each
+    static value gets a slot, and structures keep no value alive. A `Signature` makes a key in place of structures and slots.
 
     with_frozen: whether to include what an owner has frozen, as in a gradient.
     """
 
     __slots__ = ("_key", "_leaves", "_with_frozen", "owned", "slots", "static_slots", "values")
 
-    def __init__(self, leaves: list[Leaf] | None = None, *, key: list[Any] | None = None, with_frozen: bool = False):
-        self._leaves, self._key, self._with_frozen = leaves, key, with_frozen
+    def __init__(self, leaves: list[Leaf] | None = None, *, with_frozen: bool = False):
+        self._leaves, self._with_frozen = leaves, with_frozen
+        self._key: list[Any] | None = None
         self.slots: list[Slot] = []
         self.values: list[Any] = []
         #: The `id` of each leaf in an owner.
@@ -163,7 +163,7 @@ class Flattening:
         return self._add(value, library, place, not place.constant and is_differentiated(kind_, alone=place.alone))
 
     def _add(self, value: Any, library: Library | None, place: _Place, differentiated: bool, reason: str = "") -> Structure:
-        """The place of a value, which is kept. reason: why it is static; empty for a numeric leaf."""
+        """Keep a value as a leaf or in a slot, and return its place. reason: why it is static; empty for a numeric leaf."""
         if self._leaves is not None:
             if library is None or reason:
                 return Static(value, reason)
@@ -215,7 +215,7 @@ def _is_keyed(node_type: NodeType, data: Any) -> bool:
 
 
 class Signature(Flattening):
-    """What of the arguments of a call decides its plan, and the values of the slots of that plan.
+    """The key of the plan of a call with such arguments, from structure, dtypes and shapes; and the values of the slots.
 
     Raises Unkeyed for a value that cannot be compared, and the errors of flattening.
     """

@@ -12,7 +12,7 @@ from ...core.contract.library import Library
 
 
 class ForeignLibrary(Library):
-    """The arrays of one namespace of the standard."""
+    """The library of one Array API namespace."""
 
     types: ClassVar[tuple[type, ...]] = ()
 

@@ -148,7 +148,7 @@ def _is_same(known: Any, value: Any) -> bool:
 
 
 def described(value: Any) -> str:
-    """What a message says of a value: an array's dtype and shape, another's type."""
+    """A value in words: `float64 of shape (3,)`, `a Python float`, `a dict`."""
     if type(value) is Constant:
         value = value.value
     leaf = leaf_of(value)
@@ -160,7 +160,6 @@ def described(value: Any) -> str:
 
 
 def of_kind(dtype: str, shape: tuple[int, ...]) -> str:
-    """What a message says of an array."""
     return f"{dtype} of shape {shape}"
 
 

@@ -44,8 +44,7 @@ class Duplicated(Generic[T]):
     def __init__(self, value: T, *, accumulate: bool = False):
         self.value: T = value
         self.accumulate: bool = accumulate
-        result: list[Leaf] = []
-        structure = flatten(value, result, lambda: "the model")
+        structure, result = flatten(value, "the model")
         if not any(leaf.differentiated for leaf in result):
             raise NotDifferentiableError(
                 f"Duplicated: nothing in this {type(value).__name__} has a gradient, so there is nothing to store. Floating "

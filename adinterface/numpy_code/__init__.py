@@ -73,8 +73,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
     @functools.wraps(f)
     @untraced
     def on_any_engine(*args: Any, **kwargs: Any) -> Any:
-        leaves: list[Leaf] = []
-        structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
+        structure, leaves = flatten(Constant((args, kwargs)), "an argument")
         if all(leaf.library is NUMPY for leaf in leaves):
             return f(*args, **kwargs)
         nonlocal copy_for_call
@@ -168,8 +167,7 @@ def _unwrapped(result: Any, arguments: list[NumpyArray]) -> Any:
     """The engine's arrays in f's value, without wrappers. arguments: those of f, if it has computed with plain NaN."""
     if isinstance(result, NumpyArray):
         return (with_nan(result, arguments) if arguments and type(result) is NumpyArray else result)._array
-    leaves: list[Leaf] = []
-    structure = flatten(Constant(result), leaves, lambda: "the result")
+    structure, leaves = flatten(Constant(result), "the result")
     values = [leaf.value for leaf in leaves]
     if arguments:
         wrapped = [
@@ -181,8 +179,7 @@ def _unwrapped(result: Any, arguments: list[NumpyArray]) -> Any:
 
 def _of_engine(result: Any) -> bool:
     """Whether f's value holds an array of an engine."""
-    leaves: list[Leaf] = []
-    flatten(Constant(result), leaves, lambda: "the result")
+    _, leaves = flatten(Constant(result), "the result")
     return not all(leaf.library in (NUMPY, PYTHON) for leaf in leaves)
 
 

@@ -35,7 +35,7 @@ def apply(rule: Definition, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
     leaves: list[Leaf] = []
     structures = [_flatten(rule, i, arg, leaves) for i, arg in enumerate(args)]
     count = len(leaves)
-    words = {name: flatten(Constant(value), leaves, lambda: "a keyword") for name, value in keywords.items()}
+    words = {name: flatten(Constant(value), "a keyword", leaves)[0] for name, value in keywords.items()}
     library = _library_of(rule, leaves)
     if library is None:
         return rule.f(*args, **keywords) if rule.host is False else _on_plain_arrays(rule, structures, words, leaves)
@@ -54,8 +54,7 @@ def _on_plain_arrays(
     stand_in = next(filter(None, map(_stand_in, (*structures, *words.values()))), None)
     if stand_in is None:
         return result
-    computed: list[Leaf] = []
-    structure = flatten(result, computed, lambda: f"the value of {rule.name}")
+    structure, computed = flatten(result, f"the value of {rule.name}")
     return _standing(structure, stand_in).build(iter([leaf.value for leaf in computed]))
 
 
@@ -64,7 +63,7 @@ def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structur
     if isinstance(library, Library) and library is not PYTHON and library.is_floating(arg):
         leaves.append(Leaf(arg, library, None, True))
         return tree.DIFFERENTIATED
-    structure = flatten(arg, leaves, lambda: f"the argument {rule.path(i)} of the rule {rule.name}")
+    structure, _ = flatten(arg, lambda: f"the argument {rule.path(i)} of the rule {rule.name}", leaves)
     if any(node.type.is_owner for node in structure.nodes()):
         raise RuleError(
             f"{rule.name}: the argument {rule.path(i)} holds a {type(arg).__name__}, whose parameters a rule cannot give "
@@ -191,8 +190,7 @@ class Application:
         if tree.HANDLERS.get(type(result)) is library and library.is_floating(result):
             self._form = tree.DIFFERENTIATED, (True,)
             return (result,), ()
-        computed: list[Leaf] = []
-        structure = flatten(result, computed, lambda: f"the value of {self.name}")
+        structure, computed = flatten(result, f"the value of {self.name}")
         places = tuple([leaf.differentiated for leaf in computed])
         self._form = structure, places
         arrays = [self._native(leaf, leaves or carried) for leaf in computed]
@@ -214,8 +212,7 @@ class Application:
             if first:
                 found = HostMatch(self.name).leaves(first[0], value)
             else:
-                result: list[Leaf] = []
-                structure = flatten(value, result, lambda: f"the value of {self.name}")
+                structure, result = flatten(value, f"the value of {self.name}")
                 first.append(structure)
                 self._form = (
                     structure if self._stand_in is None else _standing(structure, self._stand_in),

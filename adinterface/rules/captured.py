@@ -25,8 +25,7 @@ def require_numbers(name: str, value: Any) -> None:
     if isinstance(library, Library):
         leaves = [Leaf(value, library, None, False)]
     else:
-        leaves = []
-        flatten(Constant(value), leaves, lambda: f"the value of {name}")
+        _, leaves = flatten(Constant(value), f"the value of {name}")
     if any(leaf.library.traced(leaf.value) for leaf in leaves):
         raise refusal(name)
 

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from ..core.contract.errors import RuleError
 from ..core.contract.library import Library
-from ..core.tree import Leaf, flatten, handler_of
+from ..core.tree import flatten, handler_of
 from .fixed_values import fixed_value
 
 P = ParamSpec("P")
@@ -38,8 +38,7 @@ def ignore_derivatives(x: Any, /) -> Any:
         return fixed_value(library.stopped(x), library)
     if library is None and callable(x):
         return ignore_derivatives(x())
-    leaves: list[Leaf] = []
-    structure = flatten(x, leaves, lambda: "what ignore_derivatives is given")
+    structure, leaves = flatten(x, "what ignore_derivatives is given")
     if any(node.type.is_owner for node in structure.nodes()):
         raise RuleError(
             f"ignore_derivatives: a {type(x).__name__} holds its parameters itself, so they cannot be taken out of the "

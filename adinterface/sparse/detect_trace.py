@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.contract.errors import SparsityError
 from ..core.contract.library import PYTHON, kind
-from ..core.tree import Leaf, flatten
+from ..core.tree import flatten
 from . import propagation  # noqa: F401 - registers what each function does to traced arrays
 from .index_sets import Sets, empty, entries, part_of_identity
 from .pattern import SparsityPattern
@@ -62,8 +62,7 @@ def _once(
         arguments.append(Traced(np.array(leaf), part_of_identity(offset, size, inputs), trace))
         offset += size
     others = [_unknown(value, trace) for value in carried]
-    result: list[Leaf] = []
-    flatten(f(arguments, others), result, lambda: "the result of f")
+    _, result = flatten(f(arguments, others), "the result of f")
     if second:
         return _symmetric(trace, inputs, local=values)
     parts: list[tuple[Sets, int]] = []

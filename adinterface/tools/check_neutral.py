@@ -23,7 +23,7 @@ from ..core.contract.errors import MissingEngineError
 from ..core.contract.library import PYTHON, epsilon
 from ..core.contract.registry import find
 from ..core.operators.pullback import pullback
-from ..core.tree import Constant, Leaf, LeafSpec, Static, flatten
+from ..core.tree import Constant, LeafSpec, Static, flatten
 from .evidence import Outcome, decide
 from .measured import installed, listed
 from .numbers import Array, distances, largest_of
@@ -112,8 +112,7 @@ def check_neutral(
     """
     require_function("check_neutral", f)
     chosen = installed() if backends is None else listed("check_neutral(f, *args, backends=...)", backends, empty=True)
-    leaves: list[Leaf] = []
-    structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
+    structure, leaves = flatten(Constant((args, kwargs)), "an argument")
     arrays = [leaf.value if leaf.library is PYTHON else leaf.library.to_numpy(leaf.value) for leaf in leaves]
 
     def called_with(convert: Callable[[Array], Any]) -> Any:
@@ -158,8 +157,7 @@ def _result(where: str, run: Callable[[], Any], f: Callable[..., Any], wanted: l
 
 def _numbers(result: Any) -> list[Array]:
     """The numbers in a result, in the order of its tree."""
-    leaves: list[Leaf] = []
-    structure = flatten(Constant(result), leaves, lambda: "the result")
+    structure, leaves = flatten(Constant(result), "the result")
     values = iter([leaf.library.to_numpy(leaf.value) for leaf in leaves])
     computed: list[Array] = []
 

@@ -288,8 +288,7 @@ class _Check:
 
 
 def _leaves(tree: Any) -> list[Leaf]:
-    leaves: list[Leaf] = []
-    flatten(tree, leaves, lambda: "an argument")
+    _, leaves = flatten(tree, "an argument")
     return [leaf for leaf in leaves if leaf.differentiated]
 
 
@@ -299,8 +298,7 @@ def _numbers(tree: Any) -> list[Array]:
 
 def _like(tree: Any, numbers: Iterable[Array]) -> Any:
     """A gradient of this tree with these numbers, in its dtypes."""
-    leaves: list[Leaf] = []
-    structure = flatten(tree, leaves, lambda: "an argument")
+    structure, leaves = flatten(tree, "an argument")
     live = [leaf for leaf in leaves if leaf.differentiated]
     return build_gradient(structure, iter([_cast(x, leaf) for x, leaf in zip(numbers, live)]))
 
@@ -311,8 +309,7 @@ def _cast(x: Any, leaf: Leaf) -> Any:
 
 def _added(tree: Any, v: Iterable[Array], t: Any) -> Any:
     """tree + t v."""
-    leaves, moves = list[Leaf](), iter(v)
-    structure = flatten(tree, leaves, lambda: "an argument")
+    (structure, leaves), moves = flatten(tree, "an argument"), iter(v)
     moved = [_cast(leaf.value + t * next(moves), leaf) if leaf.differentiated else leaf.value for leaf in leaves]
     return structure.build(iter(moved))
 

@@ -193,8 +193,7 @@ def _peak(call: Callable[[], Any]) -> int:
 
 
 def _random_cotangent(value: Any) -> Any:
-    leaves: list[Leaf] = []
-    structure = flatten(value, leaves, lambda: "value")
+    structure, leaves = flatten(value, "value")
     return _filled([structure], leaves)[0]
 
 

@@ -29,8 +29,7 @@ from .numbers import widened
 
 def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
     """The numeric leaves of a tree with their paths, those inside Constants and frozen parameters included."""
-    leaves: list[Leaf] = []
-    structure = flatten(value, leaves, lambda: root)
+    structure, leaves = flatten(value, root)
     remaining = iter(leaves)
 
     def walk(structure: Structure, path: str) -> Iterator[tuple[str, Leaf]]:
@@ -45,11 +44,8 @@ def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
 
 def taken_apart(args: Iterable[Any]) -> tuple[list[Structure], list[Leaf]]:
     """The arguments of f as structures and leaves. An integer that is an argument of its own is differentiated, too."""
-    structures: list[Structure] = []
     leaves: list[Leaf] = []
-    for i, arg in enumerate(args):
-        structures.append(flatten(arg, leaves, partial("args[{}]".format, i), alone=True))
-    return structures, leaves
+    return [flatten(arg, f"args[{i}]", leaves, alone=True)[0] for i, arg in enumerate(args)], leaves
 
 
 def differentiated_paths(structures: Iterable[Structure]) -> list[str]:

@@ -175,19 +175,16 @@ def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
 
 
 def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
-    leaves: list[Leaf] = []
     if output == "tree":
-        structure = flatten(result, leaves, lambda: "the result of f")
+        structure, leaves = flatten(result, "the result of f")
         if not any(leaf.differentiated for leaf in leaves):
             remedy = remedy_of_value(result) or "Return floating numbers or arrays."
             raise OutputError(f"{plan.operator}: f returned {describe(result)}, in which nothing has a derivative. {remedy}")
     else:
         first, rest = scalar_and_rest(result) if output == "scalar and aux" else (result, None)
         check_scalar(plan.operator, stood_for(first), result)
-        if rest is None:
-            structure = flatten(first, leaves, lambda: "the result of f")
-        else:
-            structure = flatten(rest, leaves, lambda: "the result of f")
+        structure, leaves = flatten(first if rest is None else rest, "the result of f")
+        if rest is not None:
             leaves[1:] = [Leaf(leaf.value, leaf.library, None, False) for leaf in leaves[1:]]
     if plan.conversions.library.compiles_other:
         others = iter(leaves)
@@ -207,8 +204,7 @@ def scalar_and_rest(result: Any) -> tuple[Any, Any]:
     if isinstance(value, (tuple, dict)) and value:
         return (next(iter(value.values())) if isinstance(value, dict) else value[0]), value
     if is_dataclass(value) and not isinstance(handler_of(value, scan=False), Library):
-        inside: list[Leaf] = []
-        flatten(value, inside, lambda: "the result of f")
+        _, inside = flatten(value, "the result of f")
         # The first leaf, and not the first field: a registered dataclass has an order of its own.
         return (inside[0].value if inside else value), value
     return result, None

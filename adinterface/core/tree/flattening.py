@@ -250,15 +250,22 @@ def owner_of(node_type: NodeType, value: Any, children: Sequence[Any]) -> list[O
 
 
 def flatten(
-    value: Any, leaves: list[Leaf], path: Callable[[], str], *, alone: bool = False, with_frozen: bool = False
-) -> Structure:
-    """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
+    value: Any,
+    name: str | Callable[[], str],
+    leaves: list[Leaf] | None = None,
+    *,
+    alone: bool = False,
+    with_frozen: bool = False,
+) -> tuple[Structure, list[Leaf]]:
+    """The structure of a tree, and its numeric leaves in order, appended to `leaves` if that is given.
 
-    `path` is called only for an error message. alone: whether the tree is a whole argument, which is promoted if it is an
-    integer. with_frozen: whether to include what an owner has frozen, as in a gradient. Raises TreeError for a tree
-    that contains itself, or is nested too deep.
+    name: of the tree, in error messages. alone: whether the tree is a whole argument, which is promoted if it is an integer.
+    with_frozen: whether to include what an owner has frozen, as in a gradient. Raises TreeError for a tree that contains
+    itself, or is nested too deep.
     """
-    return Flattening(leaves, with_frozen=with_frozen).tree(value, _Place(lambda n: path(), alone=alone))
+    leaves = [] if leaves is None else leaves
+    place = _Place(lambda n: name if isinstance(name, str) else name(), alone=alone)
+    return Flattening(leaves, with_frozen=with_frozen).tree(value, place), leaves
 
 
 def refuse_endless(path: str, root: Any) -> None:

@@ -94,8 +94,7 @@ def flatten_tree(tree: Any) -> tuple[Structure, list[Leaf]]:
 
     Inside f, leaves that the caller wrapped in a Constant are marked as not differentiated, unless the tree has no others.
     """
-    result: list[Leaf] = []
-    structure = flatten(tree, result, lambda: "the tree", with_frozen=True)
+    structure, result = flatten(tree, "the tree", with_frozen=True)
     constants = {id(value) for value in now().kinds.constants}
     kept = [leaf.differentiated and id(leaf.value) not in constants for leaf in result] if constants else []
     if any(kept):

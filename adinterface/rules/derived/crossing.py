@@ -72,8 +72,7 @@ class _Crossing(Rule[..., Any]):
 
     @untraced
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        leaves: list[Leaf] = []
-        flatten(Constant((args, keywords)), leaves, lambda: "an argument")
+        _, leaves = flatten(Constant((args, keywords)), "an argument")
         beside = [leaf.value for leaf in leaves if leaf.library is self._library]
         if self._library is not None and beside:
             dtype = widest(map(self._library.dtype, beside))
@@ -141,15 +140,13 @@ class _Value(Operation):
 
 def _gradient_of(arg: Any) -> Any:
     """An example of the gradient of a tree: `{"w": x, "n": 3}` -> `{"w": x, "n": None}`."""
-    leaves: list[Leaf] = []
-    structure = flatten(arg, leaves, lambda: "an argument")
+    structure, leaves = flatten(arg, "an argument")
     return build_gradient(structure, iter([leaf.value for leaf in leaves if leaf.differentiated]))
 
 
 def _native(tree: Any, library: Library, beside: Any, dtype: str) -> Any:
     """A tree for a function of this library: NumPy arrays are lifted, differentiated numbers become arrays."""
-    leaves: list[Leaf] = []
-    structure = flatten(tree, leaves, lambda: "an argument")
+    structure, leaves = flatten(tree, "an argument")
 
     def native(leaf: Leaf) -> Any:
         if leaf.library is NUMPY:
@@ -164,8 +161,7 @@ def _native(tree: Any, library: Library, beside: Any, dtype: str) -> Any:
 
 def _plain(tree: Any) -> Any:
     """The tree with NumPy arrays in place of arrays of other libraries."""
-    leaves: list[Leaf] = []
-    structure = flatten(Constant(tree), leaves, lambda: "an argument")
+    structure, leaves = flatten(Constant(tree), "an argument")
     plain = [x.value if x.library in (NUMPY, PYTHON) else np.array(x.library.to_numpy(x.value)) for x in leaves]
     return structure.build(iter(plain))
 

@@ -10,7 +10,7 @@ from ...core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ...core.contract.errors import RuleError
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.registry import auto_class
-from ...core.tree import Constant, Leaf, flatten
+from ...core.tree import Constant, flatten
 from ..namespace import engine_of_rule
 from ..scalar import is_complex
 
@@ -19,16 +19,14 @@ def backend_of_arrays(tree: Any) -> AutoBackend:
     """The backend of the arrays in a tree: `AutoTorch()` for torch tensors, finite differences for NumPy arrays."""
     library = engine_of_rule.get()
     if library is None:
-        leaves: list[Leaf] = []
-        flatten(Constant(tree), leaves, lambda: "an argument")
+        _, leaves = flatten(Constant(tree), "an argument")
         library = next((leaf.library for leaf in leaves if leaf.library not in (NUMPY, PYTHON)), None)
     cls = None if library is None else auto_class(library.name)
     return AutoFiniteDifferences() if cls is None else cls()
 
 
 def has_derivative(tree: Any) -> bool:
-    leaves: list[Leaf] = []
-    flatten(tree, leaves, lambda: "an argument")
+    _, leaves = flatten(tree, "an argument")
     return any(leaf.differentiated for leaf in leaves)
 
 

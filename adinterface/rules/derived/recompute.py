@@ -36,8 +36,7 @@ def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
     @functools.wraps(f)
     @untraced
     def recomputing(*args: P.args, **keywords: P.kwargs) -> T:
-        leaves: list[Leaf] = []
-        structure = flatten(Constant((args, keywords)), leaves, lambda: "an argument")
+        structure, leaves = flatten(Constant((args, keywords)), "an argument")
         library = next((leaf.library for leaf in leaves if leaf.library not in (NUMPY, PYTHON)), None)
         if library is None:
             return f(*args, **keywords)
@@ -47,8 +46,7 @@ def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
         def flat(*arrays: Any) -> tuple[Any, ...]:
             nonlocal form, results
             given, words = structure.build(_filled(leaves, library, arrays))
-            results = []
-            form = flatten(f(*given, **words), results, lambda: "the value of f")
+            form, results = flatten(f(*given, **words), "the value of f")
             return tuple([leaf.value for leaf in results if leaf.library is library])
 
         drawn = functools.partial(Draws(), flat)

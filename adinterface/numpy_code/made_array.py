@@ -282,7 +282,7 @@ def lent(value: Any) -> Any:
 
 
 def promote(x: MadeArray, beside: NumpyArray) -> None:
-    """Turns the root of x, and all views of the root, into arrays of the engine of `beside`."""
+    """Turns the root of x, and all views of the root, into arrays of the engine of another array."""
     engine = beside._engine
     root: Any = x
     while root._view is not None:

@@ -39,4 +39,5 @@ def conformance_tests(
         if known is not None:
             pytest.xfail(f"{known.reason} ({known.link})")
 
-    return test_conformance
+    parametrized: Callable[..., None] = test_conformance
+    return parametrized

@@ -18,6 +18,7 @@ from autograd.tracer import new_box, notrace_primitives
 from .forward_rules import RULES
 from .functions import shape_of, value
 from .reverse import ReverseNode, reverse_rule, traced_primitives
+from .reverse_rules import Usual, pads_with_constants, unless
 from .traces import backward, new_trace, node_of
 
 
@@ -59,23 +60,6 @@ def _transposed(fun: Any) -> Callable[..., Any]:
     return rule
 
 
-def _or_transposed(fun: Any) -> Callable[..., Any]:
-    """The forward rule for the calls that it covers; for others, the transposed reverse rule."""
-    known, transposed = RULES[fun], _transposed(fun)
-
-    def rule(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-        try:
-            return known(argnums, tangents, answer, args, kwargs)
-        except NotImplementedError:
-            return transposed(argnums, tangents, answer, args, kwargs)
-
-    return rule
-
-
-for _function in (anp.prod, anp.clip):  # autograd's rules ignore `where` and the bounds
-    RULES[_function] = _transposed(_function)
-
-
 def _is_diagonal(fun: Any, argnums: Sequence[int], answer: Any, args: Any) -> bool:
     """Whether the derivative is a real diagonal matrix, which is its own transpose: a ufunc of arrays of one shape."""
     ufunc = getattr(fun, "fun", None)
@@ -85,6 +69,25 @@ def _is_diagonal(fun: Any, argnums: Sequence[int], answer: Any, args: Any) -> bo
     return all(shape_of(args[n]) == shape and not np.iscomplexobj(value(args[n])) for n in argnums)
 
 
-_norm = anp.linalg._primitive_norm
-for _function in (anp.max, anp.min, anp.amax, anp.amin, wrapper._primitive_var, wrapper._primitive_std, anp.pad, _norm):
-    RULES[_function] = _or_transposed(_function)
+def _reduces(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """A reduction of a real array over one axis or all: autograd fails for tuples of axes, and ignores other keywords."""
+    axis = args[1] if len(args) > 1 else kwargs.get("axis")
+    known = len(args) <= 2 and kwargs.keys() <= {"axis", "ddof", "keepdims"}
+    return known and (axis is None or type(axis) is int) and not np.iscomplexobj(value(args[0]))
+
+
+def _replace(fun: Any, usual: Usual | None = None) -> None:
+    """The transposed reverse rule in place of the rule of autograd, for all calls, or for unusual ones."""
+    RULES[fun] = _transposed(fun) if usual is None else unless(usual, primitive_jvps[fun], _transposed(fun))
+
+
+for _function in (anp.prod, anp.clip, anp.partition):  # autograd's rules ignore `where`, bounds, axes
+    _replace(_function)
+for _function in (anp.max, anp.min, anp.amax, anp.amin, wrapper._primitive_var, wrapper._primitive_std):
+    _replace(_function, _reduces)
+# autograd's rules ignore keepdims and other axes, and treat every mode of pad as linear.
+_replace(
+    anp.linalg._primitive_norm, lambda args, kwargs: len(args) == 1 and "keepdims" not in kwargs and _reduces(args, kwargs)
+)
+_replace(anp.sort, lambda args, kwargs: len(args) == 1 and len(shape_of(args[0])) == 1 and not kwargs)
+_replace(anp.pad, pads_with_constants)

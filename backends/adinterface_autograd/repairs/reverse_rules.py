@@ -68,14 +68,13 @@ def _traced(composition: Callable[..., Any]) -> Rule:
     return rule
 
 
-def _unless(usual: Usual, fun: Any, rule: Rule) -> Rule:
-    """autograd's rule for the usual calls, ours for the others."""
-    own = primitive_vjps[fun]
+def unless(usual: Usual, own: Rule, rule: Rule) -> Rule:
+    """autograd's own rule for the usual calls, ours for the others. Rules of both modes end with `args, kwargs`."""
+    return lambda *call: (own if usual(*call[-2:]) else rule)(*call)
 
-    def chosen(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-        return (own if usual(args, kwargs) else rule)(argnums, answer, args, kwargs)
 
-    return chosen
+def _replace(fun: Any, rule: Rule, usual: Usual) -> None:
+    RULES[fun] = unless(usual, primitive_vjps[fun], rule)
 
 
 def _composition(name: str) -> Callable[..., Any]:
@@ -121,14 +120,14 @@ for _name, _function, _known in (
     ("var", wrapper._primitive_var, ("axis", "ddof", "keepdims")),
     ("std", wrapper._primitive_std, ("axis", "ddof", "keepdims")),
 ):
-    RULES[_function] = _unless(_reduces(*_known), _function, _traced(_composition(_name)))
+    _replace(_function, _traced(_composition(_name)), _reduces(*_known))
 
 
 def _joined(axis: int | None, *parts: Any) -> Any:
     return functions.concat(parts, axis=axis)
 
 
-RULES[anp.concatenate_args] = _unless(lambda args, kwargs: args[0] is not None, anp.concatenate_args, _traced(_joined))
+_replace(anp.concatenate_args, _traced(_joined), lambda args, kwargs: args[0] is not None)
 
 
 def _einsum_is_plain(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
@@ -147,7 +146,7 @@ def _einsum_is_plain(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     return all(len(each) == 1 for each in lengths.values())
 
 
-RULES[anp.einsum] = _unless(_einsum_is_plain, anp.einsum, _traced(_composition("einsum")))
+_replace(anp.einsum, _traced(_composition("einsum")), _einsum_is_plain)
 
 
 def _as_autograd_takes(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
@@ -164,7 +163,7 @@ def _taken(x: Any, index: Any) -> Any:
 
 
 _getitem = func(ArrayBox.__getitem__)
-RULES[_getitem] = _unless(_as_autograd_takes, _getitem, _traced(_taken))
+_replace(_getitem, _traced(_taken), _as_autograd_takes)
 
 
 def _partitioned(x: Any, kth: Any, axis: int | None = -1, *unused: Any, **options: Any) -> Any:
@@ -180,14 +179,14 @@ def _array(arguments: Any, options: Any, *parts: Any) -> Any:
     return anp.reshape(functions.astype(functions.stack(parts), made.dtype), made.shape)
 
 
-RULES[anp.array_from_args] = _unless(lambda args, kwargs: not args[0] and not args[1], anp.array_from_args, _traced(_array))
+_replace(anp.array_from_args, _traced(_array), lambda args, kwargs: not args[0] and not args[1])
 
 
-def _pads_with_constants(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    return bool((args[2] if len(args) > 2 else kwargs.get("mode", "constant")) == "constant")
+def pads_with_constants(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    return len(args) > 2 and args[2] == "constant"  # autograd's rule requires it by position
 
 
-RULES[anp.pad] = _unless(_pads_with_constants, anp.pad, _traced(_composition("pad")))
+_replace(anp.pad, _traced(_composition("pad")), pads_with_constants)
 
 
 def _transpose(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
@@ -237,7 +236,7 @@ def _cholesky(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     return lambda g: (back(g),)
 
 
-RULES[anp.linalg.cholesky] = _unless(_is_real, anp.linalg.cholesky, _cholesky)
+_replace(anp.linalg.cholesky, _cholesky, _is_real)
 
 
 def _slogdet(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
@@ -254,7 +253,7 @@ def _slogdet(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
 
 
 _AUTOGRADS_SLOGDET = primitive_vjps[anp.linalg.slogdet]
-RULES[anp.linalg.slogdet] = _unless(_is_real, anp.linalg.slogdet, _slogdet)
+_replace(anp.linalg.slogdet, _slogdet, _is_real)
 
 
 def _solved(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False, **options: Any) -> Any:

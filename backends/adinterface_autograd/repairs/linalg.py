@@ -23,6 +23,14 @@ QRResult = namedtuple("QRResult", "Q R")
 SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
 SVDResult = namedtuple("SVDResult", "U S Vh")
 
+
+def _named(function: Any, result: Any) -> Any:
+    """A function of autograd whose results have names."""
+    return lambda x, /, **options: result(*function(x, **options))
+
+
+eig, eigh = _named(anp.linalg.eig, EighResult), _named(anp.linalg.eigh, EighResult)
+slogdet, svd = _named(anp.linalg.slogdet, SlogdetResult), _named(anp.linalg.svd, SVDResult)
 matmul = anp.matmul
 det = anp.linalg.det
 inv = anp.linalg.inv
@@ -36,11 +44,6 @@ def _below(x: Any) -> Any:
 
 def _adjoint(x: Any) -> Any:
     return matrix_transpose(conjugate(x))
-
-
-@primitive  # type: ignore[untyped-decorator]
-def _complex_cholesky(x: Any) -> Any:
-    return np.linalg.cholesky(x)
 
 
 def complex_cholesky_vjp(ans: Any, x: Any) -> Any:
@@ -57,22 +60,9 @@ def complex_cholesky_vjp(ans: Any, x: Any) -> Any:
     return back
 
 
-defvjp(_complex_cholesky, complex_cholesky_vjp)
-
-
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
-    lower = _complex_cholesky(x) if np.iscomplexobj(value(x)) else anp.linalg.cholesky(x)
+    lower = anp.linalg.cholesky(x)
     return _adjoint(lower) if upper else lower
-
-
-def eigh(x: Any, /) -> EighResult:
-    result = anp.linalg.eigh(x)
-    return EighResult(result[0], result[1])
-
-
-def eig(x: Any, /) -> Any:
-    result = anp.linalg.eig(x)
-    return EighResult(result[0], result[1])
 
 
 def eigvals(x: Any, /) -> Any:
@@ -107,11 +97,6 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Any:
     return _pinv(x, value(rtol))
 
 
-def slogdet(x: Any, /) -> SlogdetResult:
-    result = anp.linalg.slogdet(x)
-    return SlogdetResult(result[0], result[1])
-
-
 @primitive  # type: ignore[untyped-decorator]
 def _solve(a: Any, b: Any) -> Any:
     return np.linalg.solve(a, b)
@@ -133,11 +118,6 @@ def solve(a: Any, b: Any, /) -> Any:
         stack = np.broadcast_shapes(shape[:-2], right[:-2])
         a, b = [functions.broadcast_to(x, (*stack, *shape_of(x)[-2:])) for x in (a, b)]
     return _solve(a, b)
-
-
-def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
-    result = anp.linalg.svd(x, full_matrices=full_matrices)
-    return SVDResult(result[0], result[1], result[2])
 
 
 # QR ------------------------------------------------------------------------------------------------------------------

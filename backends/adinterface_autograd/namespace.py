@@ -37,55 +37,32 @@ __array_api_version__ = "2024.12"
 __array_namespace_info__ = _compat.__array_namespace_info__  # type: ignore[attr-defined]  # NumPy's own is of 2.1
 
 newaxis = None
-
 bool = np.bool_
-float16, float32, float64, complex64, complex128 = np.float16, np.float32, np.float64, np.complex64, np.complex128
-int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
-uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
-can_cast, isdtype, finfo, iinfo = np.can_cast, np.isdtype, np.finfo, np.iinfo
-result_type = _discrete("result_type")
+positive = lambda x, /: x
+permute_dims = lambda x, /, axes: anp.transpose(x, axes)
 
-# Creation from values that are not boxes.
-arange, empty, eye, ones, zeros, from_dlpack = np.arange, np.empty, np.eye, np.ones, np.zeros, np.from_dlpack
-empty_like = _discrete("empty_like")
-
-# Element by element, with a derivative.
-abs, conj, real, negative, positive = anp.abs, anp.conj, anp.real, anp.negative, lambda x, /: x
-acos, acosh, asin, asinh, atan, atanh = anp.arccos, anp.arccosh, anp.arcsin, anp.arcsinh, anp.arctan, anp.arctanh
-cos, cosh, sin, sinh, tan, tanh = anp.cos, anp.cosh, anp.sin, anp.sinh, anp.tan, anp.tanh
-exp, expm1, log, log10, log1p, log2 = anp.exp, anp.expm1, anp.log, anp.log10, anp.log1p, anp.log2
-reciprocal, sqrt, square = anp.reciprocal, anp.sqrt, anp.square
-add, subtract, multiply, divide, atan2, logaddexp = (
-    anp.add, anp.subtract, anp.multiply, anp.divide, anp.arctan2, anp.logaddexp,
+#: Functions of autograd that are right, by NumPy's names, which are the standard's.
+_OF_AUTOGRAD = (
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "conj", "cos", "cosh", "divide", "einsum", "exp",
+    "expm1", "log", "log10", "log1p", "log2", "logaddexp", "matmul", "max", "maximum", "mean", "min", "minimum", "moveaxis",
+    "multiply", "negative", "pow", "real", "reciprocal", "sin", "sinh", "sqrt", "square", "subtract", "sum", "tan", "tanh",
 )  # fmt: skip
-maximum, minimum = anp.maximum, anp.minimum
-
-# Element by element, without one.
-ceil, floor, round, sign, trunc, floor_divide = (
-    _discrete(name) for name in ("ceil", "floor", "round", "sign", "trunc", "floor_divide")
-)
-isfinite, isinf, isnan, signbit = (_discrete(name) for name in ("isfinite", "isinf", "isnan", "signbit"))
-equal, not_equal, less, less_equal, greater, greater_equal = (
-    _discrete(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-)
-logical_and, logical_or, logical_xor, logical_not = (
-    _discrete(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")
-)
-bitwise_and, bitwise_or, bitwise_xor, bitwise_invert, bitwise_left_shift, bitwise_right_shift = (
-    _discrete("bitwise_" + name) for name in ("and", "or", "xor", "invert", "left_shift", "right_shift")
-)
-
-# Searching and sets.
-all, any, argmax, argmin, count_nonzero, nonzero, searchsorted = (
-    _discrete(name) for name in ("all", "any", "argmax", "argmin", "count_nonzero", "nonzero", "searchsorted")
-)
-unique_all, unique_counts, unique_inverse, unique_values = (
-    _discrete("unique_" + name) for name in ("all", "counts", "inverse", "values")
-)
-
-# Manipulation and products.
-moveaxis, permute_dims = anp.moveaxis, lambda x, /, axes: anp.transpose(x, axes)
-matmul, einsum = anp.matmul, anp.einsum
+#: Functions whose results have no derivative.
+_DISCRETE = (
+    "all", "any", "argmax", "argmin", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "ceil", "count_nonzero", "empty_like", "equal", "floor", "floor_divide", "greater",
+    "greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "nonzero", "not_equal", "result_type", "round", "searchsorted", "sign", "signbit", "trunc", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values",
+)  # fmt: skip
+#: What takes no boxes: dtypes, and creation from other values.
+_OF_NUMPY = (
+    "arange", "can_cast", "complex128", "complex64", "empty", "eye", "finfo", "float16", "float32", "float64", "from_dlpack",
+    "iinfo", "int16", "int32", "int64", "int8", "isdtype", "ones", "uint16", "uint32", "uint64", "uint8", "zeros",
+)  # fmt: skip
+globals().update({name: getattr(anp, name) for name in _OF_AUTOGRAD})
+globals().update({name: _discrete(name) for name in _DISCRETE})
+globals().update({name: getattr(np, name) for name in _OF_NUMPY})
 
 
 class _Part:

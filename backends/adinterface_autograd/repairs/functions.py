@@ -9,7 +9,6 @@ Indexing with constant indices, arithmetic and sums are right in both modes and 
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,8 +21,8 @@ from autograd.tracer import getval
 #: What the namespace takes from here.
 __all__ = [
     "asarray", "astype", "broadcast_arrays", "broadcast_to", "concat", "cumulative_sum", "flip", "full", "full_like", "hypot",
-    "imag", "linspace", "matrix_transpose", "max", "mean", "min", "nextafter", "ones_like", "pow", "remainder", "reshape",
-    "stack", "sum", "take_along_axis", "tensordot", "where", "zeros_like",
+    "imag", "linspace", "matrix_transpose", "nextafter", "ones_like", "remainder", "reshape", "stack",
+    "take_along_axis", "tensordot", "where", "zeros_like",
 ]  # fmt: skip
 
 Axes = int | Sequence[int] | None
@@ -209,10 +208,6 @@ def conjugate(x: Any) -> Any:
     return anp.conj(x) if np.iscomplexobj(x) else x
 
 
-def pow(x: Any, y: Any, /) -> Any:
-    return anp.power(x, y)
-
-
 def imag(x: Any, /) -> Any:
     return anp.imag(x) if np.iscomplexobj(value(x)) else np.zeros_like(value(x))
 
@@ -294,27 +289,6 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
 
 def _summed(dtype: Any, x: Any) -> Any:
     return x if dtype is None else astype(x, dtype)
-
-
-def sum(x: Any, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    return anp.sum(_summed(dtype, x), axis=axis if axis is None or isinstance(axis, Int) else tuple(axis), keepdims=keepdims)
-
-
-def mean(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    return sum(x, axis=axis, keepdims=keepdims) / math.prod([shape_of(x)[a] for a in axes_of(x, axis)])
-
-
-def _not_negative(x: Any, axis: Axes) -> Axes:
-    """Several axes in the form that autograd's forward rules take."""
-    return axis if axis is None or isinstance(axis, Int) else tuple(axes_of(x, axis))
-
-
-def max(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    return anp.max(x, axis=_not_negative(x, axis), keepdims=keepdims)
-
-
-def min(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    return anp.min(x, axis=_not_negative(x, axis), keepdims=keepdims)
 
 
 def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:

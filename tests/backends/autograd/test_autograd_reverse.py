@@ -204,8 +204,7 @@ def test_the_deviation_of_one_number_has_the_slope_zero():
     [
         lambda xp, x: xp.clip(x, 0.0, 0.5),
         lambda xp, x: xp.astype(x, xp.float32),
-        lambda xp, x: xp.max(xp.stack([x, x]), axis=(-2, -1)),
-        lambda xp, x: xp.linalg.vector_norm(xp.stack([x, 2 * x]), axis=(-2, -1), ord=np.inf),
+        lambda xp, x: xp.max(xp.stack([x, x]), axis=(0, 1)),
         lambda xp, x: xp.where(x > 0.2, x, 2.0),
         lambda xp, x: jacobian(lambda y: y**2, REVERSE, x)[0],
     ],
@@ -317,8 +316,8 @@ def test_the_repairs_work_without_adinterface():
         from repairs.traces import backward, new_trace, node_of
         x = np.array([0.0, 2.0, 3.0])
         for f in (
-            lambda x: functions.sum(functions.flip(x) * x),
-            lambda x: functions.sum(functions.hypot(x, 0.0 * x)),
+            lambda x: anp.sum(functions.flip(x) * x),
+            lambda x: anp.sum(functions.hypot(x, 0.0 * x)),
             lambda x: anp.sum(anp.maximum(x, 2.0)),
             lambda x: linalg.solve(2.0 * np.eye(3), x)[0],
         ):

@@ -147,16 +147,4 @@ def _composition(name: str) -> _Function:
     return _functools.partial(COMPOSITIONS[name], _this)
 
 
-def _by_order(name: str, function: _Function) -> _Function:
-    from adinterface.scipy.for_engines import with_partials  # here, because it takes long to import
-
-    return with_partials(name, function)
-
-
-def _of_complex(name: str, x: _Any) -> None:
-    from adinterface.scipy.for_engines import along_the_line  # here, because it takes long to import
-
-    along_the_line(name.removesuffix("e"), "real", x)
-
-
-_given.composition, _given.by_order, _given.of_complex = _composition, _by_order, _of_complex
+_given.composition = _composition

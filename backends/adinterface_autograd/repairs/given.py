@@ -20,7 +20,3 @@ def _lacks(name: str, *unused: Any) -> Any:
 
 #: NumPy's function of a name, composed of functions of `namespace`, for the calls that autograd's rule gets wrong.
 composition: Callable[[str], Function] = _lacks
-#: From the name of a function of scipy.special, and the function, of (order, x): that with its derivative by the order.
-by_order: Callable[[str, Function], Function] = _lacks
-#: Raises an error: `name` of complex x has no complex derivative.
-of_complex: Callable[[str, Any], None] = _lacks

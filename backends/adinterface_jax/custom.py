@@ -23,8 +23,6 @@ from jax.interpreters import batching, mlir
 
 from adinterface.core.contract import Arrays, FlatRule, Point, epsilon, require_linear
 
-from .private import is_over
-
 ad: Any = _ad  # untyped in JAX
 
 #: From tangents, or cotangents, at a point.
@@ -51,33 +49,11 @@ def _of_the_point(rule: FlatRule, derivative: Map) -> Map:
 
     def checked(moved: Arrays, point: Point) -> Arrays:
         try:
-            return _staged(rule, derivative, moved, point) if _compiling((*moved, *point.leaves)) else derivative(moved, point)
+            return derivative(moved, point)
         except jax.errors.UnexpectedTracerError as error:
             raise rule.captured() from error
 
     return checked
-
-
-def _compiling(arrays: Arrays) -> bool:
-    """Whether the code of a derivative of these arrays is recorded, rather than run."""
-    return any(isinstance(x, jax.core.Tracer) for x in arrays) and isinstance(jnp.zeros(()), jax.core.Tracer)
-
-
-def _staged(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arrays:
-    """The derivative, recorded apart: JAX takes a captured value whose trace has ended for a constant, and fails later."""
-    arrays = (*moved, *itertools.chain(*point))
-    places = [n for n, x in enumerate(arrays) if isinstance(x, jax.core.Tracer)]
-
-    def recorded(*traced: Any) -> Arrays:
-        given = list(arrays)
-        for n, x in zip(places, traced):
-            given[n] = x
-        return derivative(tuple(given[: len(moved)]), _point(given[len(moved) :], tuple(map(len, point))))
-
-    code = jax.make_jaxpr(recorded)(*[arrays[n] for n in places])
-    if any(isinstance(x, jax.core.Tracer) and is_over(x) for x in code.consts):
-        raise rule.captured()
-    return tuple(jax.core.eval_jaxpr(code.jaxpr, code.consts, *[arrays[n] for n in places]))
 
 
 def _push(rule: FlatRule) -> Map:

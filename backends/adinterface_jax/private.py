@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
@@ -30,22 +28,4 @@ except ImportError:  # private names, which another release of JAX may not have
         return not isinstance(jnp.zeros(()), jax.core.Tracer)  # which is traced wherever code is compiled
 
 
-try:
-    from jax._src.core import trace_ctx
-    from jax._src.interpreters.partial_eval import DynamicJaxprTracer
-
-    def is_over(x: Any) -> bool:
-        """Whether a derivative or a batch is over to which this tracer belongs."""
-        trace = trace_ctx.trace
-        while trace is not None and trace is not x._trace:
-            trace = getattr(trace, "parent_trace", None)
-        return trace is None and not isinstance(x, DynamicJaxprTracer)
-
-except ImportError:
-
-    def is_over(x: Any) -> bool:
-        """Whether a derivative or a batch is over to which this tracer belongs; JAX finds it later."""
-        return False
-
-
-__all__ = ["SHARDING", "ArrayImpl", "is_over", "untraced"]
+__all__ = ["SHARDING", "ArrayImpl", "untraced"]

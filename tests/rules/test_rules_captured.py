@@ -1,5 +1,7 @@
 """What a rule captures is a constant of it: an error where it is differentiated, in the primal and in both derivatives."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -149,8 +151,13 @@ def test_it_is_an_error_at_the_first_order_too(f, operator, backend):
 @pytest.mark.parametrize("f", [*IN_PRIMALS.values(), *IN_DERIVATIVES.values()], ids=[*IN_PRIMALS, *IN_DERIVATIVES])
 def test_prepared_it_is_an_error_that_names_the_rule_and_the_remedy(f, backend):
     fast = prepare(gradient, of_vector(f), backend, V)
-    with pytest.raises(RuleError, match=rf"^(root|fixed_point|linear_solve|<lambda>): {CAPTURES}.*ignore_derivatives"):
+    with pytest.raises((RuleError, TypeError)) as caught:
         fast(V)
+    if isinstance(caught.value, RuleError):
+        assert re.match(rf"^(root|fixed_point|linear_solve|<lambda>): {CAPTURES}.*ignore_derivatives", str(caught.value))
+    else:  # JAX compiles the derivative, and finds then that it cannot
+        assert isinstance(backend, AutoJax)
+        assert "Make it a positional parameter, or pass it through ignore_derivatives" in caught.value.__notes__[-1]
 
 
 @each_engine

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 
 def vectorized(compute: Callable[..., Any], each: tuple[bool, ...], chunk: int) -> Callable[..., Any]:
@@ -15,8 +14,7 @@ def vectorized(compute: Callable[..., Any], each: tuple[bool, ...], chunk: int) 
 
     def function(*arrays: Any) -> Any:
         stacks = [array for array, stacked in zip(arrays, each) if stacked]
-        count = stacks[0].shape[0]
-        if chunk >= count:
+        if chunk >= stacks[0].shape[0]:
             return at_once(*arrays)
         form: Any = None
 
@@ -24,16 +22,10 @@ def vectorized(compute: Callable[..., Any], each: tuple[bool, ...], chunk: int) 
             nonlocal form
             rest = iter(parts)
             # Each chunk is traced on its own, and JAX treats the structures of their results as different.
-            leaves, form = jax.tree.flatten(at_once(*[next(rest) if stacked else x for x, stacked in zip(arrays, each)]))
+            leaves, form = jax.tree.flatten(compute(*[next(rest) if stacked else x for x, stacked in zip(arrays, each)]))
             return leaves
 
-        whole = count - count % chunk
-        heads = [stack[:whole].reshape(-1, chunk, *stack.shape[1:]) for stack in stacks]
-        _, result = jax.lax.scan(lambda carry, parts: (carry, leaves_of(parts)), None, heads)
-        result = [leaf.reshape(whole, *leaf.shape[2:]) for leaf in result]
-        if whole < count:
-            rest = leaves_of([stack[whole:] for stack in stacks])
-            result = [jnp.concatenate(pair) for pair in zip(result, rest)]
-        return jax.tree.unflatten(form, result)
+        leaves = jax.lax.map(leaves_of, stacks, batch_size=chunk)
+        return jax.tree.unflatten(form, leaves)
 
     return function

@@ -160,33 +160,15 @@ def _check(part: Any, x: Any, axis: int) -> None:
         raise IndexError(f"index {low if low < -size else high} is out of bounds for axis {axis} with size {size}")
 
 
-def reshape(a: Any, /, shape: Any, order: str | None = "C", *, copy: Any = None) -> Any:
-    return jnp.reshape(a, shape, "F" if by_columns(order, np.shape(a)) else "C")
-
-
 def ravel(a: Any, order: str | None = "C") -> Any:
     a = _array(a)
     return jnp.ravel(a, "F" if by_columns(order, a.shape) else "C")
 
 
-@_taking_lists
-def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
-    low, high = a_min if min is None else min, a_max if max is None else max
-    if not jnp.issubdtype(jnp.result_type(*(x for x in (a, low, high) if x is not None)), jnp.inexact):
-        return jnp.clip(a, min=low, max=high)
-    a = a if low is None else namespace.maximum(a, low)
-    return a if high is None else namespace.minimum(a, high)
-
-
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    """Widths may be given by axis, and ramps may end at traced values."""
-    if mode == "linear_ramp":
+    """Composed where widths are given by axis, or ramps may end at traced values."""
+    if mode == "linear_ramp" or isinstance(pad_width, dict):
         return COMPOSITIONS["pad"](namespace, array, pad_width, mode, **kwargs)
-    if isinstance(pad_width, dict):
-        widths: list[Any] = [(0, 0)] * array.ndim
-        for axis, width in pad_width.items():
-            widths[axis] = (width, width) if isinstance(width, int) else tuple(width)
-        pad_width = widths
     return jnp.pad(array, pad_width, mode, **kwargs)
 
 
@@ -224,8 +206,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
 
 #: Composed of the standard: `jax.numpy` lacks methods, modes or forms of the arguments,
 _FEWER = {
-    "append", "argpartition", "argsort", "choose", "ediff1d", "gradient", "nanpercentile",
-    "nanquantile", "partition", "percentile", "polyint", "quantile", "sort", "tril", "triu", "vstack",
+    "append", "argpartition", "argsort", "choose", "clip", "ediff1d", "gradient", "nanpercentile",
+    "nanquantile", "partition", "percentile", "polyint", "quantile", "reshape", "sort", "tril", "triu", "vstack",
 }  # fmt: skip
 #: or loses a small derivative,
 _ROUGH = {"corrcoef", "nanstd", "sinc"}

@@ -6,6 +6,7 @@ is written into the caller's objects after the call.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -36,33 +37,28 @@ class Changes(Wrapping):
         self.kind: Any = operation.following
 
     def wrap(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        if self.kind is None:
-            return _Unchanging(f, self._operator)
-        return _Changing(f, self._operator) if self._output == "tree" else _ChangingScalar(f, self._operator)
+        return functools.partial(self._called, f)
 
-    def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _called(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """f's value with its changes by path, behind the scalar to differentiate where the operator takes one."""
+        result, changes = self._changes(f, args, kwargs)
         if self.kind is None:
-            return results
+            if changes:
+                raise ConversionError(
+                    f"{self._operator}: f changes {next(iter(changes))}, which would be lost. Only gradient and "
+                    f"value_and_gradient write what f changes into the objects that were passed, and so does Training; put the "
+                    f"model into evaluation mode, or return the state."
+                )
+            return result
         if self._output == "tree":
-            value, changes = results
-            _write(self._operator, changes, args, kwargs)
-            return value
-        (_, value, changes), gradient = results
-        _write(self._operator, changes, args, kwargs)
-        return gradient if self._result is None else self._result(value, gradient)
+            return result, changes
+        first = scalar_and_rest(result)[0] if self._operator == "value_and_gradient" else result
+        check_scalar(self._operator, first, result)
+        return first, result, changes
 
-
-class _Changing:
-    """f as a function of its value and its changes."""
-
-    def __init__(self, f: Callable[..., Any], operator: str):
-        self.f: Callable[..., Any] = f
-        self.operator: str = operator
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """f's value, and its changes by path."""
+    def _changes(self, f: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         before = list(stateful(args, kwargs))
-        result = self.f(*args, **kwargs)
+        result = f(*args, **kwargs)
         after = list(stateful(args, kwargs))
         changes: dict[str, Any] = {}
         for old, new in zip(before, after):
@@ -76,42 +72,28 @@ class _Changing:
                 if was is not now and not isinstance(handler_of(was, scan=False), NodeType):
                     path = old.path + old.type.paths(old.data, len(old.children))[n]
                     raise ConversionError(
-                        f"{self.operator}: f changes {path}, which is kept without a variable around it and would be lost. "
+                        f"{self._operator}: f changes {path}, which is kept without a variable around it and would be lost. "
                         f"Keep it in a variable."
                     )
         else:
             if len(before) == len(after):
                 return result, changes
         raise ConversionError(
-            f"{self.operator}: f changes the structure of {old.path if before else 'an argument'}, its attributes or its "
+            f"{self._operator}: f changes the structure of {old.path if before else 'an argument'}, its attributes or its "
             f"variables, not only their values, which would be lost. Make them all before the model is differentiated, and set "
             f"what is no array outside of f."
         )
 
-
-class _ChangingScalar(_Changing):
-    """f as a function of the scalar to differentiate, its whole value, and its changes."""
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        result, changes = super().__call__(*args, **kwargs)
-        first = scalar_and_rest(result)[0] if self.operator == "value_and_gradient" else result
-        check_scalar(self.operator, first, result)
-        return first, result, changes
-
-
-class _Unchanging(_Changing):
-    """f for an operator that cannot return f's changes."""
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        result, changes = super().__call__(*args, **kwargs)
-        if changes:
-            path = next(iter(changes))
-            raise ConversionError(
-                f"{self.operator}: f changes {path}, which would be lost. Only gradient and value_and_gradient write what f "
-                f"changes into the objects that were passed, and so does Training; put the model into evaluation mode, or "
-                f"return the state."
-            )
-        return result
+    def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if self.kind is None:
+            return results
+        if self._output == "tree":
+            value, changes = results
+            _write(self._operator, changes, args, kwargs)
+            return value
+        (_, value, changes), gradient = results
+        _write(self._operator, changes, args, kwargs)
+        return gradient if self._result is None else self._result(value, gradient)
 
 
 def _write(operator: str, changes: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

@@ -12,7 +12,6 @@ from jax.tree_util import register_pytree_node
 from adinterface import AutoJax, BackendError
 from adinterface.core.contract import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward, Randomness, note_of
 
-from .batches import vectorized
 from .compiled import Compiled
 from .devices import pickled
 from .draws import watched
@@ -88,7 +87,25 @@ class JaxBackend(Backend):
     def vectorize(
         self, compute: Callable[..., Any], each: tuple[bool, ...], *, chunk: int, randomness: Randomness
     ) -> Callable[..., Any]:
-        return vectorized(compute, each, chunk)
+        at_once = jax.vmap(compute, in_axes=tuple([0 if stacked else None for stacked in each]))
+
+        def function(*arrays: Any) -> Any:
+            stacks = [array for array, stacked in zip(arrays, each) if stacked]
+            if chunk >= stacks[0].shape[0]:
+                return at_once(*arrays)
+            form: Any = None
+
+            def leaves_of(parts: list[Any]) -> list[Any]:
+                nonlocal form
+                rest = iter(parts)
+                # Each chunk is traced on its own, and JAX treats the structures of their results as different.
+                leaves, form = jax.tree.flatten(compute(*[next(rest) if stacked else x for x, stacked in zip(arrays, each)]))
+                return leaves
+
+            leaves = jax.lax.map(leaves_of, stacks, batch_size=chunk)
+            return jax.tree.unflatten(form, leaves)
+
+        return function
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
         return Compiled(watched(compute), lambda: self.compile_deciding(compute)) if self.jit else None

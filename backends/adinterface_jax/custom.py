@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -58,19 +58,17 @@ def _of_the_point(rule: FlatRule, derivative: Map) -> Map:
 
 def _push(rule: FlatRule) -> Map:
     """The pushforward, or the transposed pullback."""
-    back = rule.pullback
-    if rule.pushforward is not None or back is None:
-        assert rule.pushforward is not None
+    if rule.pushforward is not None:
         return rule.pushforward
+    back: Any = rule.pullback
     return lambda tangents, point: _adjoint(rule, lambda c: back(c, point), point.outputs, tangents)
 
 
 def _pull(rule: FlatRule) -> Map:
     """The pullback, or the transposed pushforward."""
-    push = rule.pushforward
-    if rule.pullback is not None or push is None:
-        assert rule.pullback is not None
+    if rule.pullback is not None:
         return rule.pullback
+    push: Any = rule.pushforward
     return lambda cotangents, point: _adjoint(rule, lambda t: push(t, point), point.leaves, cotangents)
 
 
@@ -109,13 +107,12 @@ def _number(a: Any, b: Any) -> tuple[float, float]:
     return float(np.sum(products)), float(np.sum(np.abs(products)))
 
 
-class _Maps:
+class _Maps(NamedTuple):
     """A linear map of tangents at a point, and its adjoint."""
 
-    __slots__ = ("innermost", "pull", "push")
-
-    def __init__(self, push: Map, pull: Map, innermost: bool):
-        self.push, self.pull, self.innermost = push, pull, innermost
+    push: Map
+    pull: Map
+    innermost: bool
 
     def over(self, axes: Point) -> _Maps:
         """These maps for stacks of tangents, and a point of which some arrays have an axis in front."""

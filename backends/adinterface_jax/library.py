@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.dtypes import canonicalize_dtype
 from jax.sharding import SingleDeviceSharding
 
 from adinterface import ConversionError, PrecisionError
@@ -111,7 +112,7 @@ class JaxLibrary(Library):
         if isinstance(x, jax.Array):
             if dtype is not None and dtype_name(x.dtype) != dtype:
                 with self._scope(dtype):
-                    x = (x.real if kind(dtype) != "complex" and jnp.iscomplexobj(x) else x).astype(_canonical(dtype))
+                    x = (x.real if kind(dtype) != "complex" and jnp.iscomplexobj(x) else x).astype(canonicalize_dtype(dtype))
         else:
             x = self._adopted(x, dtype)
         if like is None:
@@ -144,7 +145,7 @@ class JaxLibrary(Library):
             # Always a copy, made here: JAX shares the memory of NumPy arrays, or copies them when its computation starts (also
             # with `copy=True`), after the caller may have written to them.
             own = np.array(x) if isinstance(x, np.ndarray) else x
-            return jnp.asarray(own, dtype=None if named is None else _canonical(named))
+            return jnp.asarray(own, dtype=None if named is None else canonicalize_dtype(named))
 
     @staticmethod
     def _scope(dtype: str | None) -> AbstractContextManager[Any]:
@@ -154,7 +155,7 @@ class JaxLibrary(Library):
     @staticmethod
     def _index_width(x: Any) -> Any:
         """64-bit integers take JAX's default width, as everywhere in JAX, but never a value that does not fit."""
-        if x.dtype.name in ("int64", "uint64") and not _x64() and x.size:
+        if x.dtype.name in ("int64", "uint64") and x.size and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
             narrow = np.iinfo("int32" if x.dtype.kind == "i" else "uint32")
             if x.max() > narrow.max or x.min() < narrow.min:
                 raise PrecisionError(
@@ -162,9 +163,6 @@ class JaxLibrary(Library):
                     f"without 64-bit floats. Make a floating leaf float64, or set jax_enable_x64."
                 )
         return x
-
-    def is_real_scalar(self, x: Any) -> bool:
-        return x.ndim == 0 and jnp.issubdtype(x.dtype, jnp.floating)
 
     def signature(self, x: Any) -> Any:
         if type(x) is ArrayImpl:
@@ -285,17 +283,6 @@ def _own_arrays(examples: Sequence[Any]) -> LeaveAll:
         return results
 
     return leave
-
-
-def _x64() -> bool:
-    """Whether this thread computes in 64 bits now."""
-    wide: bool = jax.config.jax_enable_x64  # type: ignore[attr-defined]
-    return wide
-
-
-def _canonical(dtype: str) -> Any:
-    """The dtype that JAX uses in the current precision; inside another trace, in that trace's precision."""
-    return jax.dtypes.canonicalize_dtype(dtype)
 
 
 JAX = JaxLibrary()

@@ -60,33 +60,17 @@ def _holds_arrays(x: Any) -> bool:
     return any(_holds_arrays(part) for part in x) if type(x) in (list, tuple) else isinstance(x, jax.Array)
 
 
-#: What NumPy reads one triangle for, and JAX both: composed of the standard, always or with hermitian=True.
-_ONE_TRIANGLE = {"cholesky", "eigh", "eigvalsh"}
-#: Norms, of which JAX has no derivative where all is zero.
-_NORMS = {"matrix_norm", "norm", "vector_norm"}
-_PERHAPS_ONE_TRIANGLE = {"matrix_rank", "pinv", "svd"}
-
-
-def _of_triangle(own: Callable[..., Any], name: str) -> Callable[..., Any]:
-    signature, composed = inspect.signature(getattr(np.linalg, name)), COMPOSITIONS[f"linalg.{name}"]
-
-    @functools.wraps(own)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if signature.bind(*args, **kwargs).arguments.get("hermitian"):
-            return composed(namespace, *args, **kwargs)
-        return own(*args, **kwargs)
-
-    return call
+#: Composed: NumPy reads one triangle where JAX reads both, and JAX has no derivative of a norm where all is zero.
+_OF_LINALG = {"cholesky", "eigh", "eigvalsh", "matrix_norm", "matrix_rank", "norm", "pinv", "svd", "vector_norm"}
 
 
 class _Linalg:
     """numpy.linalg, taking lists too."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in _ONE_TRIANGLE | _NORMS:
+        if name in _OF_LINALG:
             raise AttributeError(name)
-        own = _taking_lists(getattr(namespace.linalg, name))
-        return _of_triangle(own, name) if name in _PERHAPS_ONE_TRIANGLE else own
+        return _taking_lists(getattr(namespace.linalg, name))
 
 
 linalg = _Linalg()

@@ -20,10 +20,6 @@ equal, not_equal, less, less_equal, greater, greater_equal = (
 )
 
 
-def positive(x: Any) -> Any:
-    return x
-
-
 def frexp(x: Any) -> Any:
     exponent = np.frexp(value(x))[1]
     return x * np.ldexp(np.ones((), dtype=x.dtype), -exponent), exponent

@@ -1,7 +1,7 @@
 """Functions that autograd lacks or gets wrong, with the arguments of the Array API, composed of functions that are right.
 
-autograd 1.9 has no rule for flip, nextafter, take_along_axis. Its rules fail for new axes of broadcast_to. Those of full_like,
-where (broadcast choices) and concat are silently wrong; hypot is NaN at zero. The others here take the standard's arguments.
+autograd 1.9 has no rule for flip and nextafter. Its rules fail for new axes of broadcast_to. Those of where (broadcast choices)
+and concat are silently wrong; hypot is NaN at zero. The others here take the standard's arguments.
 
 Indexing with constant indices, arithmetic and sums are right in both modes and at every order. Most functions use only these.
 """
@@ -20,9 +20,9 @@ from autograd.tracer import getval
 
 #: What the namespace takes from here.
 __all__ = [
-    "asarray", "astype", "broadcast_arrays", "broadcast_to", "concat", "cumulative_sum", "flip", "full", "full_like", "hypot",
+    "asarray", "astype", "broadcast_arrays", "broadcast_to", "concat", "cumulative_sum", "flip", "hypot",
     "imag", "linspace", "matrix_transpose", "nextafter", "ones_like", "remainder", "reshape", "stack",
-    "take_along_axis", "tensordot", "where", "zeros_like",
+    "tensordot", "where", "zeros_like",
 ]  # fmt: skip
 
 Axes = int | Sequence[int] | None
@@ -122,16 +122,6 @@ def _vjp_beside_written(ans: Any, x: Any, places: Any, value: Any) -> Any:
 
 
 defvjp(written, _vjp_beside_written, _vjp_of_written, argnums=(0, 2))
-
-
-def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    if not is_box(fill_value):
-        return np.full(shape, fill_value, dtype=dtype)
-    return broadcast_to(fill_value if dtype is None else astype(fill_value, dtype), shape)
-
-
-def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    return full(shape_of(x), fill_value, dtype=dtype or np.asarray(value(x)).dtype)
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
@@ -273,15 +263,6 @@ def reshape(x: Any, /, shape: Any, *, copy: Any = None) -> Any:
 def flip(x: Any, /, *, axis: Axes = None) -> Any:
     turned = axes_of(x, axis)
     return x[tuple([slice(None, None, -1 if n in turned else 1) for n in range(ndim_of(x))])]
-
-
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    indices, ndim = np.asarray(value(indices)), ndim_of(x)
-    axis = _axis(axis, ndim)
-    shape = shape_of(x)
-    grid = [np.arange(n).reshape([-1 if k == m else 1 for k in range(ndim)]) for m, n in enumerate(shape)]
-    grid[axis] = indices
-    return x[tuple(grid)]
 
 
 # Statistics ----------------------------------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ _replace(_getitem, _traced(_taken), _as_autograd_takes)
 
 def _partitioned(x: Any, kth: Any, axis: int | None = -1, *unused: Any, **options: Any) -> Any:
     x, axis = (anp.ravel(x), 0) if axis is None else (x, axis)
-    return functions.take_along_axis(x, np.argpartition(value(x), kth, axis, **options), axis=axis)
+    return _composition("take_along_axis")(x, np.argpartition(value(x), kth, axis, **options), axis=axis)
 
 
 RULES[anp.partition] = _traced(_partitioned)

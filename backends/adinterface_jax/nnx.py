@@ -7,6 +7,7 @@ is written into the caller's objects after the call.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -101,9 +102,7 @@ def _write(operator: str, changes: Mapping[str, Any], args: Sequence[Any], kwarg
     if not changes:
         return
     targets = {place.path: place for place in stateful(args, kwargs)}
-    counts: dict[int, int] = {}
-    for place in targets.values():
-        counts[id(place.value)] = counts.get(id(place.value), 0) + 1
+    counts = Counter([id(place.value) for place in targets.values()])
     for path in changes:
         if counts[id(targets[path].value)] > 1:
             raise ConversionError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -61,7 +60,7 @@ class Optax:
     def init(self, model: Any) -> Any:
         """The initial Optax state, in which parameters have the model's structure."""
         leaves = _Leaves(model)
-        with leaves.scope():
+        with JAX.scope(*leaves.dtypes):
             return leaves.kept(self.transform.init(jax.tree.map(_as_jax, leaves.pytree(leaves.arrays()))))
 
     def update(self, gradient: Any, state: Any, model: Any = None, **extra: Any) -> tuple[Any, Any]:
@@ -81,7 +80,7 @@ class Optax:
     ) -> tuple[Any, Any]:
         leaves = _Leaves(one_gradient(model, gradient) if model is None else model)
         gradients = leaves.pytree(leaves.natives(leaves.parameters.gradients(gradient, required=True)))
-        with leaves.scope():
+        with JAX.scope(*leaves.dtypes):
             values = None if model is None else leaves.pytree(leaves.arrays())
             result, state = self._run(step, gradients, state, values, leaves, extra)
             return leaves.restored(result), leaves.kept(state)
@@ -148,10 +147,6 @@ class _Leaves:
         self.library: Library = own if own is JAX else NUMPY
         self.dtypes = self.parameters.dtypes
         self._order: list[int] | None = None
-
-    def scope(self) -> Any:
-        scoping = JAX.precision(tuple(self.dtypes))
-        return (None if scoping is None else scoping()) or nullcontext()
 
     def arrays(self) -> list[Any]:
         return self.natives(self.parameters.values)

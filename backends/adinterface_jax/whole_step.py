@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import jax
@@ -19,7 +18,6 @@ from .private import ArrayImpl
 _NUMPY = frozenset([np.ndarray])
 _JAX = frozenset([ArrayImpl])
 _EITHER = _NUMPY | _JAX
-_AS_IT_IS = nullcontext()
 _WIDE = frozenset(map(np.dtype, ("float64", "complex128")))
 #: What NumPy has and JAX computes in; all else, such as strings and other byte orders, has a message on the general road.
 _TAKEN = _WIDE | frozenset(
@@ -70,7 +68,7 @@ class WholeStep:
         ):
             return None
         try:
-            with _sixty_four() if wide else _AS_IT_IS:
+            with JAX.scope("float64" if wide else "float32"):
                 value, *following = self._compiled(model, state, *data)
         except jax.errors.JaxRuntimeError:  # of the device, such as too little memory: not of f's code
             raise
@@ -117,12 +115,6 @@ def _width(leaves: Sequence[Any], kinds: frozenset[type], wide: bool) -> bool | 
         elif dtype not in _TAKEN and type(leaf) is np.ndarray:
             return None
     return wide
-
-
-def _sixty_four() -> Any:
-    """The precision in which a call of an operator on such leaves runs."""
-    scoping = JAX.precision(("float64",))
-    return (None if scoping is None else scoping()) or _AS_IT_IS
 
 
 def _own(x: Any) -> Any:

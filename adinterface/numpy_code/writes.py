@@ -230,7 +230,7 @@ def into(out: Any, result: Any, where: Any, function: Any) -> Any:
 
 
 def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> None:
-    """ufunc.at(x, index, values): an element that the index names twice takes part twice."""
+    """ufunc.at(x, index, values): an element that the index names twice is changed twice."""
     plain = not isinstance(x, Storage)
     if plain:
         at, name = getattr(ufunc, "at"), f"{spelled(ufunc)}.at"  # noqa: B009  (whose type knows no array but NumPy's)

@@ -118,7 +118,7 @@ def _functions(
 
 @dataclass(frozen=True)
 class _Call:
-    """A call of an operator, but for f and the backend."""
+    """A call of an operator without f and the backend."""
 
     operator: Callable[..., Any]
     name: str

@@ -14,7 +14,7 @@ SHOWN = 20
 
 
 def seconds(value: float) -> str:
-    """A time in a fitting unit."""
+    """`0.0021` -> `2.1 ms`."""
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
         if value * factor >= 1 or unit == "µs":
             return f"{value * factor:.3g} {unit}" if value * factor < 1000 else f"{value * factor:.0f} {unit}"
@@ -22,7 +22,7 @@ def seconds(value: float) -> str:
 
 
 def number_of_bytes(value: float) -> str:
-    """A size in a fitting unit."""
+    """`2048` -> `2.0 KiB`."""
     for unit in ("B", "KiB", "MiB"):
         if value < 1024:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
@@ -100,6 +100,7 @@ def estimates(backends: Sequence[Measured]) -> list[str]:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table whose first row is the headings."""
     columns = max(len(row) for row in rows)
     whole = [row for row in rows if len(row) == columns]  # an error takes the rest of its row
     widths = [max(len(row[i]) for row in whole) for i in range(columns)]

@@ -24,7 +24,7 @@ def generators(given: Sequence[Any]) -> list[Generator]:
 
 
 def _generator(read: Callable[[], Sequence[torch.Tensor]], write: Callable[[list[torch.Tensor]], Any]) -> Generator:
-    """From functions for the states of all generators of a kind, as tensors."""
+    """A `Generator` for all generators of a kind, from functions that read and write their states as tensors."""
 
     def get() -> list[bytes]:
         with outside_all():

@@ -18,7 +18,7 @@ from ..core import derive
 from ..core.call.call import Call
 from ..core.call.output import Function
 from ..core.call.plan import Plan
-from ..core.contract.arrays import library_of
+from ..core.contract.arrays import library_of, library_of_array
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Aux
 from ..core.contract.library import Library
@@ -182,9 +182,7 @@ class _SpreadJacobian(_SpreadValueJacobian, JacobianOperation):
 
 def _home(stack: Any, like: Any) -> Any:
     """A stack from another device or process, moved to the device of this array."""
-    library = handler_of(like)
-    assert isinstance(library, Library)
-    return library.asarray(stack, like=like)
+    return library_of_array(like).asarray(stack, like=like)
 
 
 # Batched calls --------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import tree
 from ..core.contract.ambient import within
+from ..core.contract.arrays import library_of_array
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from ..core.contract.rules import Arrays, Point
@@ -320,16 +321,13 @@ class Application:
 
 def _writable(x: Any) -> Any:
     """A copy of an array without a trace, which user code may write into."""
-    library = tree.handler_of(x)
-    assert isinstance(library, Library)
+    library = library_of_array(x)
     return library.asarray(x, like=x, copy=True) if library.mutable else x
 
 
 def _numpy(x: Any) -> Any:
     """A new NumPy array with the numbers of an array without a trace."""
-    library = tree.handler_of(x)
-    assert isinstance(library, Library)
-    return np.array(library.to_numpy(x))
+    return np.array(library_of_array(x).to_numpy(x))
 
 
 def _is_fixed(place: Any) -> bool:

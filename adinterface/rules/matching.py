@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..core import tree
+from ..core.contract.arrays import library_of_array
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, kind, width
 from ..core.tree import CONSTANT, DIFFERENTIATED, Matcher, Node, Static, Structure, handler_of, stood_for, structure_key
@@ -14,8 +15,7 @@ from .definition import Definition
 
 def zeros_like(array: Any) -> Any:
     """Zeros of an array's shape and dtype; 0 for a number."""
-    library = handler_of(array)
-    assert isinstance(library, Library)
+    library = library_of_array(array)
     return type(array)(0) if library is PYTHON else library.namespace(array).zeros_like(array)
 
 
@@ -88,7 +88,7 @@ class RuleMatch(Matcher):
     def _leaf(self, like: Any, given: Any, path: Any, i: int | None = None) -> Any:
         handler = tree.HANDLERS.get(type(given))
         if handler is self.library or (handler is NUMPY and self.library.plain_numpy):
-            result, owner = (handler.dtype(given), handler.shape(given)), _owner(like)
+            result, owner = (handler.dtype(given), handler.shape(given)), library_of_array(like)
             if (owner.dtype(like), owner.shape(like)) == result:
                 return given
         return self._unusual(like, given, path if i is None else path.path(i))
@@ -96,7 +96,7 @@ class RuleMatch(Matcher):
     def _unusual(self, like: Any, given: Any, path: str) -> Any:
         """A value that is not the engine's array, or does not fit."""
         library, given = self.library, stood_for(given)
-        handler, owner = handler_of(given, scan=False), _owner(like)
+        handler, owner = handler_of(given, scan=False), library_of_array(like)
         if not isinstance(handler, Library):
             raise self._error(
                 f"gave a {type(given).__name__} for {path}, where it must give {_kind_of(like)}, or None for zero."
@@ -171,19 +171,13 @@ def _class(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
-def _owner(array: Any) -> Library:
-    library = handler_of(array)
-    assert isinstance(library, Library)
-    return library
-
-
 def _kind_of(like: Any) -> str:
-    owner = _owner(like)
+    owner = library_of_array(like)
     return f"an array of shape {tuple(owner.shape(like))} and dtype {owner.dtype(like)}"
 
 
 def _describe(given: Any) -> str:
-    handler = _owner(given)
+    handler = library_of_array(given)
     return f"the {type(given).__name__} {given}" if handler is PYTHON else _kind_of(given)
 
 

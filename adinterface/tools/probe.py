@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.contract.arrays import library_of_array
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.library import Library, epsilon, width
 from ..core.operators.pullback import pullback
 from ..core.operators.second_order import first_order
-from ..core.tree import Structure, handler_of
+from ..core.tree import Structure
 from ..rules.fixed_values import Hold, nothing_fixed
 from .evidence import Look, look_at
 from .leaves import differentiated_paths, in_double_precision, native_leaves, taken_apart, with_native_leaves
@@ -50,7 +51,7 @@ class Probe:
 
         def elsewhere(*args: Any, **keywords: Any) -> Any:
             leaves = native_leaves(self.structures, args)
-            libraries = [_library_of(leaf) for leaf in leaves]
+            libraries = [library_of_array(leaf) for leaf in leaves]
             dtypes = [library.dtype(leaf) for library, leaf in zip(libraries, leaves)]
             if not self.points:
                 self._start(libraries, dtypes, leaves)
@@ -66,7 +67,7 @@ class Probe:
             output = self._hold(self.f, *inside, **keywords)
             if isinstance(output, (tuple, dict)):  # the scalar, followed by auxiliary values
                 output = next(iter(output.values())) if isinstance(output, dict) else output[0]
-            library = _library_of(output)
+            library = library_of_array(output)
             self.epsilon = max(self.epsilon, epsilon(library.dtype(output)))
             values.append(widened(library.to_numpy(output))[()])
             # The value does not matter, except that it has at least the precision of the arguments.
@@ -126,9 +127,3 @@ def inner(a: Array, b: Array) -> float:
     if a.dtype.kind != "c" and b.dtype.kind != "c":
         return float(np.vdot(a, b))
     return float(np.real(np.vdot(a, b)))
-
-
-def _library_of(array: Any) -> Library:
-    handler = handler_of(array)
-    assert isinstance(handler, Library), type(array)
-    return handler

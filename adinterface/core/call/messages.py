@@ -113,8 +113,8 @@ def warn_imprecise(operator: str, names: Sequence[str], accuracies: Sequence[Acc
     def tell() -> None:
         warnings.warn(
             f"{operator}: the estimated relative error is large in the derivative by {', '.join(shown[:8])}{more}. f is noisy, "
-            f"not smooth, or its terms cancel there: compute it in more precision, give the backend its scale=... or "
-            f"noise=..., or use an engine that differentiates.",
+            f"not smooth, its terms cancel, or the rounding of f's value hides its change there: compute it in more "
+            f"precision, give the backend its scale=... or noise=..., or use an engine that differentiates.",
             PrecisionWarning,
             stacklevel=levels_to_the_user("scipy"),
         )

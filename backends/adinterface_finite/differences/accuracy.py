@@ -28,14 +28,15 @@ def errors_by_leaf(lines: Lines, slopes: Slopes, order: int, epsilon: float) -> 
     """Leaves of which all derivatives are NaN are left out. epsilon: the precision of f's values.
 
     An error may be within the rounding of an f that does not change. It calls for a warning if a derivative of the size that
-    is seen elsewhere could hide in it.
+    is seen elsewhere could hide in it; if none is seen, one that changes f by 1, or by as much as f was seen to change.
     """
     finite = np.isfinite(slopes.values)
     values, errors = np.where(finite, np.abs(slopes.values), 0.0), np.where(finite, slopes.errors, 0.0)
     seen = np.maximum(values, errors) > ROUNDING[min(order, 2)] * epsilon * slopes.rates
     elsewhere = np.where(seen, values, 0.0).max(axis=None if order > 1 else 0, initial=0.0)
     # An output that does not change at all where others do is taken to be independent.
-    hidden = np.where((values == 0) & seen.any(axis=1, keepdims=True), 0.0, elsewhere)
+    hidden = np.where(elsewhere > 0, elsewhere, slopes.units)
+    hidden[(values == 0) & seen.any(axis=1, keepdims=True)] = 0.0
     found: list[LeafError] = []
     for leaf, start, stop in lines.owners():
         coarse = max(epsilon, *lines.point.exactness) if leaf < 0 else max(epsilon, lines.point.exactness[leaf])
@@ -49,6 +50,7 @@ def errors_by_leaf(lines: Lines, slopes: Slopes, order: int, epsilon: float) -> 
         limits = np.where(seen[own], np.where(tops > 0, tops, top), hidden[own])
         with np.errstate(all="ignore"):
             parts = np.where(seen[own].any(axis=0) & (tops > 0), worst / tops, 0.0)
+        top = top or float(hidden[own].max(initial=0.0))
         relative = max(float(parts.max(initial=0.0)), float(worst.max(initial=0.0)) / top if top else 0.0)
         found.append(LeafError(leaf, relative, bool(((errors[own] > bad * limits) & (limits > 0)).any())))
     return found

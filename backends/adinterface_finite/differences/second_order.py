@@ -50,15 +50,16 @@ def hessian(options: Options, evaluations: Evaluations, lines: Coordinates, fres
     """The Hessian of a scalar function: (lines, lines)."""
     bends = Bends(options, evaluations, lines, range(lines.count), fresh)
     bends.run()
-    matrix, errors = (np.diag(array[:, 0]) for array in (bends.found.values, bends.found.errors))
+    matrix, errors, units = (np.diag(each[:, 0]) for each in (bends.found.values, bends.found.errors, bends.found.units))
     rows, columns = np.tril_indices(lines.count, -1)
     pairs = list(zip(rows.tolist(), columns.tolist()))
     if pairs:
         mixed = Mixed(bends, pairs, lambda at, i, u, j, v: both(at, lines, i, u, lines, j, v)).run()
         matrix[rows, columns] = matrix[columns, rows] = mixed.values[:, 0]
         errors[rows, columns] = errors[columns, rows] = mixed.errors[:, 0]
+        units[rows, columns] = units[columns, rows] = mixed.units[:, 0]
     roots = np.sqrt(bends.found.rates)
-    return Second(bends.first, Slopes(matrix, errors, errors, roots * roots.T))
+    return Second(bends.first, Slopes(matrix, errors, errors, roots * roots.T, units))
 
 
 def product(

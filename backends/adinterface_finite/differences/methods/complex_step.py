@@ -37,7 +37,7 @@ class ComplexStep(Method):
         return self.otherwise.relative_error(order, epsilon)
 
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
-        found: dict[int, tuple[Array, Array, Array]] = {}
+        found: dict[int, tuple[Array, ...]] = {}
         raised = 0
         for line in range(lines.count):
             if raised >= ENOUGH:
@@ -53,12 +53,10 @@ class ComplexStep(Method):
         rest = [line for line in range(lines.count) if line not in found]
         if len(rest) == lines.count:
             return self.otherwise.slopes(evaluations, lines, fresh)
-        values, errors, rates = (np.array([found[line][k] if line in found else 0 * next(iter(found.values()))[k]
-                                           for line in range(lines.count)]) for k in range(3))  # fmt: skip
         if rest:
             others = self.otherwise.slopes(evaluations, OtherLines(lines.point, [(lines, line) for line in rest]), fresh)
-            values[rest], errors[rest], rates[rest] = others.values, others.errors, others.rates
-        return Slopes(values, errors, errors, rates)
+            found.update(zip(rest, zip(*others)))
+        return Slopes(*[np.array(column) for column in zip(*[found[line] for line in range(lines.count)])])
 
     def _imaginary(self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays]) -> Array | None:
         step = STEP * lines.facts(line).usual
@@ -69,8 +67,8 @@ class ComplexStep(Method):
 
     def _guarded(
         self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays], slope: Array
-    ) -> tuple[Array, Array, Array] | None:
-        """The slope with its error and the sizes of the values of f by the scale of x, if a central difference agrees with it.
+    ) -> tuple[Array, ...] | None:
+        """The slope and what else `Slopes` has of a line, if a central difference agrees with it.
 
         Where f curves too much for that, the difference must shrink with the step as a truncation error does. The error of
         a wrong complex step does not shrink.
@@ -90,7 +88,8 @@ class ComplexStep(Method):
                 top = np.max(np.abs(slope), initial=0.0)
                 rounding = ROUNDING * form.epsilon * sizes / step
                 if np.all(off <= AGREE * top + rounding) or (before is not None and np.all(off <= before / FALL + rounding)):
-                    return slope, np.full(slope.shape, OWN * form.epsilon * top), sizes / scale
+                    errors = np.full(slope.shape, OWN * form.epsilon * top)
+                    return slope, errors, errors, sizes / scale, np.zeros(slope.shape)
                 if not np.all(off <= NEAR * top + rounding):
                     return None
             before = off

@@ -69,7 +69,7 @@ class Fixed(Method):
         else:  # a number that does not move has no slope
             slopes = np.divide(weighted, lengths, out=np.zeros_like(weighted), where=lengths != 0)
         if not evaluations.is_heard(1, self.estimates):
-            return Slopes(slopes, slopes, slopes, slopes)  # their accuracy is not used
+            return Slopes(*[slopes] * 5)  # their accuracy is not used
         sizes = np.abs(values).max(axis=1)
         if here is not None:
             sizes = np.maximum(sizes, np.abs(here))
@@ -77,9 +77,8 @@ class Fixed(Method):
         exactness = max(form.epsilon, self.noise or 0.0, evaluations.level.error)
         floors = exactness * sizes / np.array(steps)[:, None]
         scales = np.array([lines.facts(line).usual for line in chosen])[:, None]
-        return Slopes(
-            slopes, np.abs(slopes) * max(relative.values(), default=0.0) ** self.order + floors, floors, sizes / scales
-        )
+        errors = np.abs(slopes) * max(relative.values(), default=0.0) ** self.order + floors
+        return Slopes(slopes, errors, floors, sizes / scales, np.zeros(errors.shape))
 
 
 @functools.cache

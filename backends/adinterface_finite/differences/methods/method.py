@@ -27,11 +27,21 @@ class Slopes(NamedTuple):
     floors: Array
     #: The largest value of each output that was met along each line, for a change of x by its scale (to the order).
     rates: Array
+    #: With what an error is compared where rounding hides all derivatives of an output; 0 where errors are small anyway.
+    units: Array
 
     @classmethod
     def joined(cls, parts: Sequence[Slopes]) -> Slopes:
         """Of some lines one after another."""
         return cls(*[np.concatenate(column) for column in zip(*parts)])
+
+
+def unit_of(sizes: Sequence[Array], step: float, order: int = 1) -> Array:
+    """The units of `Slopes`: a derivative of 1, or of the size that the change of f over the largest step shows.
+
+    sizes: of f's values at several steps.
+    """
+    return np.asarray(np.maximum(1.0, np.ptp(sizes, axis=0) / step**order))
 
 
 class Options(NamedTuple):
@@ -51,7 +61,7 @@ def in_parts(evaluations: Evaluations, lines: Lines, points: int, compute: Calla
     """
     if not lines.count:
         nothing = np.zeros((0, evaluations.form.size), evaluations.form.dtype)
-        return Slopes(nothing, nothing.real, nothing.real, nothing.real)
+        return Slopes(nothing, *[nothing.real] * 4)
     parts: list[Slopes] = []
     start = 0
     while start < lines.count:

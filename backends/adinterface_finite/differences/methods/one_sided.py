@@ -11,7 +11,7 @@ import numpy as np
 from ..extrapolation import size_of_step, windows
 from ..steps import decide
 from .line_state import LineState
-from .method import Array, Slopes
+from .method import Array, Slopes, unit_of
 from .sampling import Sampling
 
 
@@ -55,12 +55,14 @@ def _along(rounds: Sampling, state: LineState, side: int, base: Array, found: Sl
             break
         exponents = tuple(sorted(seen, reverse=True))
         slopes = np.array([[(seen[e][1] - base) / seen[e][0] for e in exponents]])
-        sizes = np.array([[np.maximum(np.abs(seen[e][1]), np.abs(base)) for e in exponents]])
+        # Twice, for their roundings count over half of the distance of a central slope.
+        sizes = 2 * np.array([[np.maximum(np.abs(seen[e][1]), np.abs(base)) for e in exponents]])
         steps = state.unit * np.array([[size_of_step(e) for e in exponents]])
-        rounding = rounds.rounding(2 * sizes, steps, epsilon)
+        rounding = rounds.rounding(sizes, steps, epsilon)
         estimate = rounds.extrapolated(windows(exponents, 1, 1), slopes, rounding, steps)
         found.values[row], found.errors[row] = estimate.value[0], estimate.error[0]
         found.floors[row], found.rates[row] = estimate.floor[0], sizes[0].max(axis=0) / state.scale
+        found.units[row] = unit_of(sizes[0], steps[0, 0])
         left = rounds.most - state.count
         known = [np.array([each]) for each in (True, 1, 2 * left)]
         (following,) = decide(exponents, 1, 1, slopes, rounding, estimate, epsilon, *known)

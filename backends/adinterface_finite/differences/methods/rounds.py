@@ -6,13 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..extrapolation import windows
+from ..extrapolation import size_of_step, windows
 from ..neighbours import without_kinks
 from ..steps import ASIDE, BEGIN, BELOW, coarse, decide, grain, may_be_rounded, noise_shown
 from .line_state import LineState
-from .method import Array, Slopes
+from .method import Array, Slopes, unit_of
 from .one_sided import one_sided_slopes
 from .sampling import Sampling, Step
+
+#: An error below this is small enough for a derivative of 1.
+HIDDEN = 1e-4
 
 
 class Rounds(Sampling):
@@ -58,6 +61,10 @@ class Rounds(Sampling):
         wanted = [(state, exponent) for state in states for exponent in BEGIN]
         while wanted:
             wanted = self._round(wanted)
+        for n in np.flatnonzero((self.found.errors > HIDDEN).any(axis=1)):
+            state = self.states[n]
+            if state.exponents:
+                self.found.units[n] = unit_of(state.sizes, state.unit * size_of_step(state.exponents[0]), self.order)
 
     def _round(self, wanted: Sequence[Step]) -> list[Step]:
         """Evaluate f at these steps; the steps of the next round."""
@@ -77,7 +84,7 @@ class Rounds(Sampling):
         form = self.evaluations.form
         shape, real = (len(self.states), form.size), np.zeros(0, form.dtype).real.dtype
         values, errors = np.full(shape, np.nan, form.dtype), np.full(shape, np.inf, real)
-        self.found = Slopes(values, errors, np.zeros(shape, real), np.zeros(shape, real))
+        self.found = Slopes(values, errors, *[np.zeros(shape, real) for _ in range(3)])
         self.epsilon, self.grains, self.noise = self.precision(), {}, np.zeros(shape, real)
         self.rounded = np.full(len(self.states), self.options.noise is None and values.dtype == np.float64)
         self.point = self.here()

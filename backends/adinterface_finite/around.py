@@ -82,16 +82,20 @@ class Around:
         It returns a tuple that begins with a value of f. Yields this tuple, with outputs and aux in place of the value; or
         an error alone, outside the domain of f.
         """
-        from adinterface.batching.for_engines import (  # late: a program without an executor need not load it
-            Outside,
-            Task,
-            run_all,
-        )
+        from concurrent.futures import ThreadPoolExecutor  # late: a program without an executor need not load these
 
-        if self._hold.record is not None or self._draws.states:  # workers do not have the values at the point
-            yield from run_all(map, [Task(run, (self, leaves, {})) for leaves in points])
+        from adinterface.batching.for_engines import Outside, Task, run_all
+
+        here, tasks = [], []
+        for leaves in points:
+            here.append(Task(run, (self, leaves, {})))
+            tasks.append(Task(run, self._source.task(leaves)))
+        # Other processes cannot take a derivative of f as a function; its own evaluations of f go to the workers.
+        sent = all(task.args[0] is not self._source for task in tasks) or isinstance(executor, ThreadPoolExecutor)
+        if self._hold.record is not None or self._draws.states or not sent:  # workers do not have the values at the point
+            yield from run_all(map, here)
             return
-        for found in run_all(executor, [Task(run, self._source.task(leaves)) for leaves in points]):
+        for found in run_all(executor, tasks):
             yield found if type(found) is Outside else (self._source.received(found[0]), *found[1:])
 
 

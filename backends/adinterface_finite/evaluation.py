@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from adinterface import PrecisionError
+from adinterface import OutputError, PrecisionError
 from adinterface.core.contract import (
     Arrays,
     Aux,
@@ -29,7 +29,7 @@ from .differences import Array, BasePoint, Evaluations, Level, Outputs, below, k
 _T = TypeVar("_T")
 DOUBLE = np.dtype(np.float64)
 #: What most functions return. To make it for each call takes as long as an f.
-NUMBER = Outputs([np.float64(0.0)], [2.0**-52])
+NUMBER = Outputs([np.float64(0.0)], [2.0**-52], OutputError)
 
 
 class TracedError(Exception):
@@ -78,7 +78,7 @@ class FlatEvaluations(Evaluations):
         libraries = [library_of(self.backend, output) for output in outputs]
         numbers = [library.to_numpy(output) for library, output in zip(libraries, outputs)]
         exactness = [epsilon(library.dtype(output)) for library, output in zip(libraries, outputs)]
-        self.known, self.outputs, self.first, self.aux = True, Outputs(numbers, exactness), kept(outputs), aux
+        self.known, self.outputs, self.first, self.aux = True, Outputs(numbers, exactness, OutputError), kept(outputs), aux
         self.libraries = None if all(isinstance(output, (np.ndarray, np.generic)) for output in outputs) else libraries
 
     def native(self, stack: Array, one: bool = False) -> Arrays:

@@ -138,6 +138,11 @@ def test_processes_give_the_same_bits_and_raise_what_f_raises():
             assert_same_bits(call(backend), call(PLAIN))
         with pytest.raises(KeyError, match="f's own"):
             gradient(raises, backend, X)
+        for method in ("central", "forward"):  # f's derivative is no function that a process can take
+            nested, alone = (AutoFiniteDifferences(method=method, executor=each) for each in (executor, None))
+            assert_same_bits(hessian(wave, nested, X), hessian(wave, alone, X))
+            assert_same_bits(hvp(wave, nested, X, X), hvp(wave, alone, X, X))
+            assert_same_bits(second_derivative(math.sin, nested, 0.3), second_derivative(math.sin, alone, 0.3))
 
 
 @pytest.mark.parametrize("step", [None, 1e-3, 1e-2])

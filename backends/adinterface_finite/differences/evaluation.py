@@ -37,7 +37,8 @@ class Form(NamedTuple):
 class Outputs:
     """How f's outputs, NumPy arrays or numbers, become one vector, with enough precision for differences."""
 
-    def __init__(self, outputs: Sequence[Any], exactness: Sequence[float]):
+    def __init__(self, outputs: Sequence[Any], exactness: Sequence[float], error: type[Exception] = TypeError):
+        self.error = error
         self.complex = [np.iscomplexobj(output) for output in outputs]
         self.shapes = [np.shape(output) for output in outputs]
         self.sizes = [math.prod(shape) for shape in self.shapes]
@@ -48,10 +49,19 @@ class Outputs:
         self.number = self.sizes == [1]
 
     def flat(self, outputs: Sequence[Any]) -> Any:
-        """A number for a single one."""
+        """A number for a single one. Raises `error` for outputs of another form."""
+        if self.number and type(outputs[0]) is np.float64 and len(outputs) == 1:
+            return outputs[0]
+        shapes, complex_ = [output.shape for output in outputs], [output.dtype.kind == "c" for output in outputs]
+        if shapes != self.shapes or complex_ != self.complex:
+            before, now = (f"outputs of the shapes {known}{' (complex)' * any(kinds)}" for known, kinds in
+                           ((self.shapes, self.complex), (shapes, complex_)))  # fmt: skip
+            raise self.error(
+                f"Finite differences: f returned {before} at one point and {now} at another one near it. Give f outputs whose "
+                f"shapes and dtypes do not depend on the numbers in its arguments."
+            )
         if self.number:
-            output = outputs[0]
-            return output if type(output) is not np.ndarray else output.reshape(())[()]
+            return outputs[0].reshape(())[()]
         # Copies: f may compute into the same array again.
         parts = [np.array(output, self.form.dtype).ravel() for output in outputs]
         return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0)

@@ -12,6 +12,7 @@ import torch
 from adinterface import (
     AutoAutograd,
     AutoFiniteDifferences,
+    OutputError,
     PrecisionError,
     PrecisionWarning,
     SecondOrder,
@@ -554,6 +555,26 @@ def test_lines_that_begin_again_elsewhere():
         warnings.simplefilter("ignore", PrecisionWarning)
         (together,) = gradient(f, FD, x)
     np.testing.assert_allclose(together[1:20], 0.5 / np.sqrt(x[1:20] - 0.2999999), rtol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["adaptive", "complex", "central", "forward"])
+@pytest.mark.parametrize(
+    "beyond",
+    [lambda x: np.append(x, 1.0), lambda x: x[0], lambda x: [x, x], lambda x: 1j * x, lambda x: x[None]],
+    ids=["size", "number", "several", "complex", "shape"],
+)
+def test_that_outputs_that_change_near_the_point_are_named(method, beyond):
+    backend, x = AutoFiniteDifferences(method=method), np.array([1.0, 2.0])
+    f = lambda x: x if np.sum(x) <= 3.0 else beyond(x)
+    for call in (
+        lambda: jacobian(f, backend, x),
+        lambda: jacobian(lambda x: (x, f(x)), backend, x),
+        lambda: pushforward(f, backend, (x,), (np.ones(2),)),
+        lambda: pullback(f, backend, x).back(x),
+        lambda: derivative(lambda t: f(t * x), backend, 1.0),
+    ):
+        with pytest.raises(OutputError, match=r"shapes \[.*near it\. Give f outputs whose shapes and dtypes do not depend on"):
+            call()
 
 
 @pytest.mark.parametrize("method", ["adaptive", "central"])

@@ -118,7 +118,7 @@ class FiniteDifferencesBackend(Backend, Errors):
             lines = Coordinates(point, doubled)
             slopes = self._slopes(evaluations, lines)
         except TracedError:
-            return traced.linearize(self, evaluations.around, leaves)
+            return traced.linearize(self, evaluations)
         outputs, aux = evaluations.base() if needed else ((), evaluations.aux)
         form = evaluations.outputs
         rows = [part.transpose((*range(1, part.ndim), 0)) for part in form.split(slopes.values)]
@@ -143,13 +143,13 @@ class FiniteDifferencesBackend(Backend, Errors):
             require_numbers(self, leaves)
             outputs, aux = evaluations.base()
         except TracedError:
-            return traced.linearize(self, evaluations.around, leaves)
+            return traced.linearize(self, evaluations)
 
         def push(tangents: Arrays) -> Arrays:
             try:
                 return self._pushed(evaluations, tangents)
             except TracedError:
-                return traced.linearize(self, evaluations.around, leaves).push(tangents)
+                return traced.linearize(self, evaluations).push(tangents)
 
         return Linearized(outputs, aux, push, lambda stacks: self._along(evaluations, [numbers_of(self, x) for x in stacks]))
 
@@ -161,7 +161,7 @@ class FiniteDifferencesBackend(Backend, Errors):
                 evaluations.base()
             pushed = self._pushed(evaluations, tangents)
         except TracedError:
-            linear = traced.linearize(self, evaluations.around, leaves)
+            linear = traced.linearize(self, evaluations)
             return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
         outputs, aux = evaluations.base() if value else ((), evaluations.aux)
         return Pushforward(outputs, pushed, aux)

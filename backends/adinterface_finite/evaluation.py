@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,18 +14,22 @@ from adinterface.core.contract import (
     Arrays,
     Aux,
     Backend,
+    Draws,
     Library,
+    Repeated,
     active_record,
+    copies,
     epsilon,
     evaluation,
+    function_of_extension,
     kind,
+    known_to,
     library_of,
     size_of,
     width,
 )
 
-from .around import Around
-from .differences import Array, BasePoint, Evaluations, Level, Outputs, below, kept
+from .differences import OUTSIDE, Array, BasePoint, Evaluations, Level, Outputs, below, kept
 
 _T = TypeVar("_T")
 DOUBLE = np.dtype(np.float64)
@@ -36,14 +41,33 @@ class TracedError(Exception):
     """f's value is traced by an outer engine, so differences must be taken in that engine's arithmetic."""
 
 
+class _NothingIgnored:
+    """In place of the `Hold` of `adinterface.rules`, without which f can ignore nothing."""
+
+    record = None
+
+    def __init__(self, *point: Any):
+        self.place = 0
+
+    def __call__(self, f: Callable[..., Any], *args: Any) -> Any:
+        return f(*args)
+
+    def steadily(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
 class FlatEvaluations(Evaluations):
-    """A flat function around one point; its values are `(outputs, aux)`."""
+    """A flat function around one point, with what f ignores and draws fixed there; its values are `(outputs, aux)`."""
 
     def __init__(self, backend: Any, function: Any, leaves: Arrays):
         super().__init__(leaves, records=active_record() is not None)
         self.backend, self.executor = backend, backend.options.executor
-        #: The function, with what f ignores and draws fixed at the point.
-        self.around = Around(function, backend, leaves)
+        #: The function elsewhere; what f draws at the point; the function at the point and elsewhere with these draws.
+        self.source, self.draws = function.elsewhere, Draws(known_to(function), all_generators=False)
+        self.there, self.elsewhere = Repeated(function, self.draws), Repeated(self.source, self.draws)
+        hold = function_of_extension("Hold") or _NothingIgnored
+        #: Evaluates f with the values that it ignores.
+        self.hold: Any = hold(self.elsewhere, leaves, lambda: below(Level()))  # no other evaluation may notice it
         #: From the first evaluation: f's outputs and aux, and the libraries of the outputs, None for NumPy alone.
         self.first: Arrays = ()
         self.aux = Aux()
@@ -56,11 +80,11 @@ class FlatEvaluations(Evaluations):
         return BasePoint(self.leaves, functools.partial(_taken, self.backend), scale=options.scale, bounds=options.bounds)
 
     def call(self, *leaves: Any) -> tuple[Arrays, Aux]:
-        return kept_all(self.around(*leaves))
+        return kept_all(self.hold(self.elsewhere, *leaves))
 
     def call_at_the_point(self) -> tuple[Arrays, Aux]:
         with evaluation(self.leaves):
-            return kept_all(self.around.at_the_point())
+            return kept_all(self.hold(self.there, *copies(self.backend, self.leaves, self.there.owned)))
 
     def vector(self, outputs: Arrays, aux: Aux) -> Any:
         if not self.known:
@@ -96,8 +120,7 @@ class FlatEvaluations(Evaluations):
         return Aux((*outputs, *aux.arrays) if value else (), aux.form)
 
     def copies(self) -> Arrays:
-        copies: Arrays = self.around.copies()
-        return copies
+        return copies(self.backend, self.leaves)
 
     def apart(self, differences: Callable[[Callable[[], Arrays]], _T]) -> _T:
         with evaluation(self.leaves):
@@ -105,24 +128,49 @@ class FlatEvaluations(Evaluations):
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:
         with below(self.level):
-            found = self.around.unchecked(*leaves)
+            unchecked = self.source.unchecked
+            found = self.hold(Repeated(unchecked, self.draws), *leaves) if unchecked else None
         parts = [np.imag(np.asarray(output)).astype("float64").ravel() for output in found[0]] if found else []
         return np.concatenate(parts) if parts else None
 
     def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
-        if self.executor is None:
-            with below(self.level):
-                found: list[Any] = self.around.many(points, self.vector, self.outside)
-            return found
-        self.base()
-        return [
-            self.outside(*result) if len(result) == 1 else self._heard(*result)
-            for result in self.around.on_workers(self.executor, points, _noting)
-        ]
+        if self.executor is not None:
+            return list(self._on_workers(points))
+        found, hold, function = [], self.hold, self.elsewhere.shortest
+        with below(self.level), hold.steadily():  # once: to enter it for each point takes longer than many an f
+            for leaves in points:
+                hold.place = 0
+                try:
+                    result = function(*leaves)
+                except OUTSIDE as error:
+                    found.append(self.outside(error))
+                    continue
+                if function is self.elsewhere:
+                    function = function.shortest
+                found.append(self.vector(*result))
+        return found
 
-    def _heard(self, value: tuple[Arrays, Aux], error: float, order: int) -> Any:
-        self.level.note(error, order)
-        return self.vector(*value)
+    def _on_workers(self, points: Iterable[Sequence[Any]]) -> Iterator[Any]:
+        from concurrent.futures import ThreadPoolExecutor  # late: a program without an executor need not load these
+
+        from adinterface.batching.for_engines import Outside, Task, run_all
+
+        self.base()
+        here, tasks = [], []
+        for leaves in points:
+            here.append(Task(_noting, (functools.partial(self.hold, self.elsewhere), leaves, {})))
+            tasks.append(Task(_noting, self.source.task(leaves)))
+        # Other processes cannot take a derivative of f as a function; its own evaluations of f go to the workers.
+        sent = all(task.args[0] is not self.source for task in tasks) or isinstance(self.executor, ThreadPoolExecutor)
+        if self.hold.record is not None or self.draws.states:  # workers do not have the values at the point
+            sent = False
+        for found in run_all(self.executor, tasks) if sent else run_all(map, here):
+            if type(found) is Outside:
+                yield self.outside(found.error)
+            else:
+                value, *accuracy = found
+                self.level.note(*accuracy)
+                yield self.vector(*(self.source.received(value) if sent else value))
 
 
 def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, float, int]:

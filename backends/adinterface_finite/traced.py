@@ -17,17 +17,16 @@ from adinterface.core.contract import (
 )
 
 from .differences import stencil
-from .evaluation import check_precision, kept_all, numbers_of
+from .evaluation import FlatEvaluations, check_precision, numbers_of
 
 
-def linearize(backend: Backend, around: Any, leaves: Arrays) -> Linearized:
-    """around: the flat function around the leaves."""
-    with evaluation(leaves):
-        outputs, aux = kept_all(around.at_the_point())
+def linearize(backend: Backend, evaluations: FlatEvaluations) -> Linearized:
+    leaves = evaluations.leaves
+    outputs, aux = evaluations.call_at_the_point()
     check_precision(backend, leaves, outputs)
 
     def moved(arrays: list[Any]) -> Arrays:
-        found, _ = kept_all(around(*[_in_dtype_of(backend, array, leaf) for array, leaf in zip(arrays, leaves)]))
+        found, _ = evaluations.call(*[_in_dtype_of(backend, array, leaf) for array, leaf in zip(arrays, leaves)])
         return found
 
     def push(tangents: Arrays) -> Arrays:

@@ -118,7 +118,7 @@ class FiniteDifferencesBackend(Backend, Errors):
             lines = Coordinates(point, doubled)
             slopes = self._slopes(evaluations, lines)
         except TracedError:
-            return traced.linearize(self, evaluations)
+            return self._linear(evaluations)
         outputs, aux = evaluations.base() if needed else ((), evaluations.aux)
         form = evaluations.outputs
         rows = [part.transpose((*range(1, part.ndim), 0)) for part in form.split(slopes.values)]
@@ -138,37 +138,30 @@ class FiniteDifferencesBackend(Backend, Errors):
         return library.asarray(np.asarray(block, order="C"), dtype=dtype, like=like if library.dtype(like) == dtype else None)
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
-        evaluations = FlatEvaluations(self, function, leaves)
-        try:
-            require_numbers(self, leaves)
-            outputs, aux = evaluations.base()
-        except TracedError:
-            return traced.linearize(self, evaluations)
+        return self._linear(FlatEvaluations(self, function, leaves))
 
-        def push(tangents: Arrays) -> Arrays:
-            try:
-                return self._pushed(evaluations, tangents)
-            except TracedError:
-                return traced.linearize(self, evaluations).push(tangents)
+    def _linear(self, evaluations: FlatEvaluations) -> Linearized:
+        outputs, aux = evaluations.base()
 
-        return Linearized(outputs, aux, push, lambda stacks: self._along(evaluations, [numbers_of(self, x) for x in stacks]))
+        def stacked(stacks: Arrays) -> Arrays:
+            return self._along(evaluations, [numbers_of(self, stack) for stack in stacks])
+
+        return Linearized(outputs, aux, lambda v: self._pushed(evaluations, v), None if evaluations.traced else stacked)
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
         evaluations = FlatEvaluations(self, function, leaves)
-        try:
-            require_numbers(self, leaves)
-            if value:
-                evaluations.base()
-            pushed = self._pushed(evaluations, tangents)
-        except TracedError:
-            linear = traced.linearize(self, evaluations)
-            return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
+        if value:
+            evaluations.base()  # first: it is the evaluation that counts
+        pushed = self._pushed(evaluations, tangents)
         outputs, aux = evaluations.base() if value else ((), evaluations.aux)
         return Pushforward(outputs, pushed, aux)
 
     def _pushed(self, evaluations: FlatEvaluations, tangents: Arrays) -> Arrays:
-        require_numbers(self, tangents)
-        return self._along(evaluations, [numbers_of(self, v)[None] for v in tangents], one=True)
+        try:
+            require_numbers(self, tangents)
+            return self._along(evaluations, [numbers_of(self, v)[None] for v in tangents], one=True)
+        except TracedError:
+            return traced.pushed(self, evaluations, tangents)
 
     def _along(self, evaluations: FlatEvaluations, stacks: Sequence[Any], one: bool = False) -> Arrays:
         """Stacks of tangents along these directions, or the tangents along one."""

@@ -88,21 +88,29 @@ class FlatEvaluations(Evaluations):
 
     def vector(self, outputs: Arrays, aux: Aux) -> Any:
         if not self.known:
-            self._see(outputs, aux)
+            self.see(outputs, aux)
+            require_numbers(self.backend, outputs)
         if self.libraries is not None:
             outputs = tuple([library.to_numpy(output) for library, output in zip(self.libraries, outputs)])
         return self.outputs.flat(outputs)
 
-    def _see(self, outputs: Arrays, aux: Aux) -> None:
+    @property
+    def traced(self) -> bool:
+        """Whether an engine traces a leaf or an output."""
+        return not self.known or is_traced(self.backend, self.leaves)
+
+    def see(self, outputs: Arrays, aux: Aux) -> None:
+        """Those of traced outputs stay unknown."""
         check_precision(self.backend, self.leaves, outputs)
+        self.first, self.aux = kept(outputs), aux
         if len(outputs) == 1 and type(outputs[0]) is np.float64:
-            self.known, self.outputs, self.first, self.aux = True, NUMBER, outputs, aux
+            self.known, self.outputs = True, NUMBER
+        if self.known or is_traced(self.backend, outputs):
             return
-        require_numbers(self.backend, outputs)
         libraries = [library_of(self.backend, output) for output in outputs]
         numbers = [library.to_numpy(output) for library, output in zip(libraries, outputs)]
         exactness = [epsilon(library.dtype(output)) for library, output in zip(libraries, outputs)]
-        self.known, self.outputs, self.first, self.aux = True, Outputs(numbers, exactness, OutputError), kept(outputs), aux
+        self.known, self.outputs = True, Outputs(numbers, exactness, OutputError)
         self.libraries = None if all(isinstance(output, (np.ndarray, np.generic)) for output in outputs) else libraries
 
     def native(self, stack: Array, one: bool = False) -> Arrays:
@@ -188,11 +196,14 @@ def _taken(backend: Backend, leaf: Any) -> tuple[Any, float, Callable[[Any], Any
     return library.to_numpy(leaf), epsilon(dtype), functools.partial(library.asarray, dtype=dtype, like=leaf)
 
 
+def is_traced(backend: Backend, arrays: Arrays) -> bool:
+    """Whether an outer engine traces one of these."""
+    return any(type(x) not in (np.ndarray, np.float64) and library_of(backend, x).traced(x) for x in arrays)
+
+
 def require_numbers(backend: Backend, arrays: Arrays) -> None:
-    """Raise TracedError for an array that an outer engine traces."""
-    for x in arrays:
-        if type(x) is not np.ndarray and type(x) is not np.float64 and library_of(backend, x).traced(x):
-            raise TracedError
+    if is_traced(backend, arrays):
+        raise TracedError
 
 
 def numbers_of(backend: Backend, array: Any) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 from adinterface.core.contract import (
     Arrays,
     Backend,
-    Linearized,
     cast_like,
     epsilon,
     evaluation,
@@ -17,28 +16,23 @@ from adinterface.core.contract import (
 )
 
 from .differences import stencil
-from .evaluation import FlatEvaluations, check_precision, numbers_of
+from .evaluation import FlatEvaluations, numbers_of
 
 
-def linearize(backend: Backend, evaluations: FlatEvaluations) -> Linearized:
-    leaves = evaluations.leaves
-    outputs, aux = evaluations.call_at_the_point()
-    check_precision(backend, leaves, outputs)
+def pushed(backend: Backend, evaluations: FlatEvaluations, tangents: Arrays) -> Arrays:
+    """The tangents of f's outputs along these tangents of its leaves."""
+    leaves, (outputs, _) = evaluations.leaves, evaluations.base()
 
     def moved(arrays: list[Any]) -> Arrays:
-        found, _ = evaluations.call(*[_in_dtype_of(backend, array, leaf) for array, leaf in zip(arrays, leaves)])
-        return found
+        return evaluations.call(*[_in_dtype_of(backend, array, leaf) for array, leaf in zip(arrays, leaves)])[0]
 
-    def push(tangents: Arrays) -> Arrays:
-        pairs = [(leaf, tangent) for leaf, tangent in zip(leaves, tangents) if size_of(backend, leaf)]
-        exactness = [epsilon(library_of(backend, leaf).dtype(leaf)) for leaf, _ in pairs]
-        step = stencil.step_along([known(backend, x) for x, _ in pairs], [known(backend, v) for _, v in pairs], exactness)
-        if step is None:  # along zero
-            return tuple([full_like(backend, output, 0.0) for output in outputs])
-        with evaluation(leaves):
-            return cast_like(backend, stencil.pushed(moved, leaves, tangents, step), outputs)
-
-    return Linearized(outputs, aux, push)
+    pairs = [(leaf, tangent) for leaf, tangent in zip(leaves, tangents) if size_of(backend, leaf)]
+    exactness = [epsilon(library_of(backend, leaf).dtype(leaf)) for leaf, _ in pairs]
+    step = stencil.step_along([known(backend, x) for x, _ in pairs], [known(backend, v) for _, v in pairs], exactness)
+    if step is None:  # along zero
+        return tuple([full_like(backend, output, 0.0) for output in outputs])
+    with evaluation(leaves):
+        return cast_like(backend, stencil.pushed(moved, leaves, tangents, step), outputs)
 
 
 def _in_dtype_of(backend: Backend, array: Any, leaf: Any) -> Any:

@@ -98,8 +98,12 @@ class Evaluations(ABC):
         return self.call(*self.copies())
 
     @abstractmethod
+    def see(self, *value: Any) -> None:
+        """The first value of f: it sets `outputs` and `known`."""
+
+    @abstractmethod
     def vector(self, *value: Any) -> Any:
-        """f's value as one vector, or as a number for a single one. The first value sets `outputs` and `known`."""
+        """f's value as one vector, or as a number for a single one."""
 
     def base(self) -> tuple[Any, ...]:
         """f's value at the point itself, evaluated once."""
@@ -118,7 +122,7 @@ class Evaluations(ABC):
             with below(self.level):
                 self._base = call()
         if not self.known:
-            self.vector(*self._base)
+            self.see(*self._base)
         return self._base
 
     def _numbers(self, value: tuple[Any, ...]) -> Array:
@@ -133,7 +137,7 @@ class Evaluations(ABC):
     def form(self) -> Form:
         """That of f's values, from an evaluation at the point if there was none."""
         if not self.known:
-            self.base()
+            self.vector(*self.base())
         return self.outputs.form
 
     def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
@@ -197,9 +201,12 @@ class ArrayEvaluations(Evaluations):
     def call(self, *leaves: Any) -> tuple[Array]:
         return (np.array(self.f(*leaves)),)
 
+    def see(self, value: Array) -> None:
+        self.outputs, self.known = Outputs([value], [float(np.finfo(value.dtype).eps)]), True
+
     def vector(self, value: Array) -> Any:
         if not self.known:
-            self.outputs, self.known = Outputs([value], [float(np.finfo(value.dtype).eps)]), True
+            self.see(value)
         return self.outputs.flat([value])
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:

@@ -75,8 +75,8 @@ def without_kinks(residues: Array, lengths: Array) -> Array:
 
     Nor do residues count where f is not finite at the point."""
     falls = (lengths[:, -1] / lengths[:, -2])[:, None]
-    kinks = np.abs(residues[:, -1] - falls * residues[:, -2]) < KINK * np.abs(residues[:, -1])
-    return np.where(kinks[:, None] | np.isnan(residues), 0.0, residues)
+    fits = np.abs(residues[:, -1] - falls * residues[:, -2]) >= KINK * np.abs(residues[:, -1])  # not where one is NaN
+    return residues if fits.all() else np.where(fits[:, None] & ~np.isnan(residues), residues, 0.0)
 
 
 def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> tuple[Array, Array]:
@@ -87,7 +87,7 @@ def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
         return np.zeros(slopes[:, 0].shape), np.zeros(slopes[:, 0].shape, dtype=bool)
     inside, last = windows(exponents[-size:], 2, 1), slice(-size, None)
     full, shorter = inside.weights[-1], inside.weights[inside.shorter[-1]]
-    off, change = np.abs(full @ residues[:, last]), np.abs((full - shorter) @ slopes[:, last])
+    off, change = np.abs(full @ residues[:, last]), np.abs(inside.changes[-1] @ slopes[:, last])
     hides = off > 2 * change * lengths[:, -1:]
     if size == 2:
         low, square = np.abs(residues[:, -1]), np.abs(residues[:, -2]) * (lengths[:, -1:] / lengths[:, -2:-1]) ** 2
@@ -98,7 +98,7 @@ def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
         larger = np.abs(shorter[1:] @ residues[:, -size:-1])
         before = np.maximum(np.abs(shorter @ residues[:, last]), larger / 4)  # one of both may be small by chance
         stays = (off > ROUGH * before) & (hides | slower)
-    return off, stays & (off > SURE * (np.abs(full) @ noise[:, last]))
+    return off, stays & (off > SURE * (inside.gains[-1] @ noise[:, last]))
 
 
 def _below(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> Array:

@@ -99,7 +99,7 @@ def _extrapolate(
     total = floors.copy()
     noise = None
     if steps > 2:
-        previous = errors[:, found.shorter[steps - 1 :] - steps]
+        previous = errors[:, found.previous]
         latest = errors[:, steps - 1 :]
         ratio = np.where(previous > 0, latest / previous, 0.0) * found.ratios
         total[:, : steps - 1] += errors[:, : steps - 1]

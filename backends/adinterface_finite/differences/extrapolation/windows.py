@@ -44,6 +44,10 @@ class Windows(NamedTuple):
     gains: Array
     #: The window without the largest step, for each of two steps or more.
     shorter: Array
+    #: How the value differs from that of the shorter window, in the weights of the slopes.
+    changes: Array
+    #: For each window of three steps or more, its shorter one among those of two steps or more.
+    previous: Array
     #: For each window of three steps or more, how much faster it converges than the shorter one if all goes well.
     ratios: Array
     #: How much independent noise of f is amplified in the value, and in the difference of a window and its shorter one; in
@@ -107,7 +111,7 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
     far = is_far(exponents)
     above = upper(exponents)
     return Windows(
-        weights, np.abs(weights), shorter, ratios[:, None], amplified, difference[:, None], behind, gathered,
+        weights, np.abs(weights), shorter, weights[steps:] - weights[shorter], shorter[steps - 1 :] - steps, ratios[:, None], amplified, difference[:, None], behind, gathered,
         np.array([start for start, _ in wide], dtype=int), np.array([start + size - 1 for start, size in wide], dtype=int),
         steps,
         powers, windows(exponents[:-1], power, order) if far else None,

@@ -114,7 +114,7 @@ class Rounds(Sampling):
         """
         slopes, sizes, middles = (np.array(column) for column in zip(*[state.kept() for state in group]))
         rows = np.array([state.line - self.chosen.start for state in group])
-        bad, left = np.array([state.bad for state in group]), self.most - np.array([state.count for state in group])
+        own = slice(None) if len(group) == len(self.states) else rows
         found, inside = self.found, windows(exponents, self.power, self.order)
         steps = np.array([state.unit for state in group])[:, None] * inside.powers
         scales, exactly = np.array([state.scale for state in group]), sizes
@@ -128,8 +128,8 @@ class Rounds(Sampling):
         rounding = self.rounding(exactly, steps, epsilon)
         if self.order > 1 and len(exponents) > 2:
             powers = (steps**self.order)[:, :, None]
-            self.noise[rows] = np.maximum(self.noise[rows], noise_shown(slopes, rounding, powers))
-            rounding = np.maximum(rounding, self.noise[rows][:, None] / powers)
+            self.noise[own] = np.maximum(self.noise[own], noise_shown(slopes, rounding, powers))
+            rounding = np.maximum(rounding, self.noise[own][:, None] / powers)
         grained = self._grained(rows, sizes)
         if grained is not None and residues is not None and len(exponents) == 2:
             for n, k in np.argwhere(grained).tolist():
@@ -138,9 +138,12 @@ class Rounds(Sampling):
         if grained is not None and len(exponents) > 2:
             rounding = self._with_grains(rows, slopes, sizes, rounding, steps, grained)
         estimate = self.extrapolated(inside, slopes, rounding, steps, residues)
-        found.values[rows], found.errors[rows], found.floors[rows] = estimate.value, estimate.error, estimate.floor
-        found.rates[rows] = exactly.max(axis=1) / scales[:, None] ** self.order
-        known = (self.limit(epsilon), steps[:, 0] < scales, bad, left)
+        found.values[own], found.errors[own], found.floors[own] = estimate.value, estimate.error, estimate.floor
+        found.rates[own] = exactly.max(axis=1) / scales[:, None] ** self.order
+        left = self.most - np.array([state.count for state in group])
+        if left.max() < 2:
+            return []
+        known = (self.limit(epsilon), steps[:, 0] < scales, np.array([state.bad for state in group]), left)
         chosen = decide(exponents, self.power, self.order, slopes, rounding, estimate, *known, residues, steps)
         if grained is not None and len(exponents) == 2:
             for n, k in np.argwhere(grained & np.asarray(slopes.any(axis=(1, 2)))[:, None]).tolist():

@@ -143,12 +143,14 @@ class Sampling:
     def derivatives(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart) -> Array:
         """Between the two points of each step."""
         moved = apart[0] - apart[1]
-        return np.asarray((up - down) / np.where(moved == 0, np.inf, moved)[:, None])
+        if not moved.all():
+            moved = np.where(moved == 0, np.inf, moved)
+        return np.asarray((up - down) / moved[:, None])
 
     def middles(self, slopes: Array, up: Array, down: Array, apart: Apart) -> Array:
         """f at the point itself, on the straight line between the two points of each step."""
-        ahead, behind = apart
-        return np.asarray(up / 2 + down / 2 - slopes * ((ahead + behind) / 2)[:, None])  # up + down may be too large
+        middle, off = up / 2 + down / 2, apart[0] + apart[1]  # up + down may be too large
+        return np.asarray(middle - slopes * (off / 2)[:, None] if off.any() else middle)
 
     def here(self) -> Array | None:
         """f at the point itself, NaN where it is not finite; None where the slopes already use it."""

@@ -30,8 +30,9 @@ def errors_by_leaf(lines: Lines, slopes: Slopes, order: int, epsilon: float) -> 
     An error may be within the rounding of an f that does not change. It calls for a warning if a derivative of the size that
     is seen elsewhere could hide in it; if none is seen, one that changes f by 1, or by as much as f was seen to change.
     """
-    finite = np.isfinite(slopes.values)
-    values, errors = np.where(finite, np.abs(slopes.values), 0.0), np.where(finite, slopes.errors, 0.0)
+    finite, values, errors = np.isfinite(slopes.values), np.abs(slopes.values), slopes.errors
+    if not finite.all():
+        values, errors = np.where(finite, values, 0.0), np.where(finite, errors, 0.0)
     seen = np.maximum(values, errors) > ROUNDING[min(order, 2)] * epsilon * slopes.rates
     elsewhere = np.where(seen, values, 0.0).max(axis=None if order > 1 else 0, initial=0.0)
     # An output that does not change at all where others do is taken to be independent.

@@ -96,20 +96,20 @@ def _extrapolate(
     wide = values[:, steps:]
     errors = np.abs(wide - values[:, found.shorter])
     floors = found.gains[steps:] @ rounding
-    total = floors.copy()
-    noise = None
+    noise, total = None, errors
     if steps > 2:
         previous = errors[:, found.previous]
         latest = errors[:, steps - 1 :]
         ratio = np.where(previous > 0, latest / previous, 0.0) * found.ratios
-        total[:, : steps - 1] += errors[:, : steps - 1]
-        total[:, steps - 1 :] += latest * np.minimum(np.maximum(ratio, FLOOR), 1.0)
+        total = errors.copy()
+        total[:, steps - 1 :] *= np.minimum(np.maximum(ratio, FLOOR), 1.0)
         window, last, smaller = found.behind
         here = wide[:, window]
         off = np.abs(slopes[:, smaller] - here) - np.abs(slopes[:, last] - here) - 8 * rounding[:, smaller]
-        if residues is not None:  # where a smaller step contradicts all of the value, what it misses of f counts, too
-            off += np.where(off > np.abs(here), np.abs(residues[:, smaller]) / lengths[:, smaller, None], 0.0)
-        total += found.gathered @ np.maximum(off, 0.0)
+        if (off > 0).any():
+            if residues is not None:  # where a smaller step contradicts all of the value, what it misses of f counts, too
+                off += np.where(off > np.abs(here), np.abs(residues[:, smaller]) / lengths[:, smaller, None], 0.0)
+            total += found.gathered @ np.maximum(off, 0.0)
         if residues is None:  # where slopes differ more from step to step, larger steps say nothing of the smallest
             bends, end = np.abs(slopes[:, :-1] - slopes[:, 1:]), found.last[steps - 1 :]
             grows = bends[:, end - 1] > bends[:, end - 2] + 8 * rounding[:, end]
@@ -119,8 +119,7 @@ def _extrapolate(
             samples = np.sort(samples, axis=1)
             samples = np.sqrt(samples[:, :1] * samples[:, 1:2])
         noise = samples[:, 0] * smallest[:, 0]
-    else:
-        total += errors
+    total = floors + total
     if residues is not None:
         total += missed(found, slopes, rounding, lengths, residues)
     best = total.argmin(axis=1)

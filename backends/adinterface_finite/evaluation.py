@@ -89,7 +89,8 @@ class FlatEvaluations(Evaluations):
     def vector(self, outputs: Arrays, aux: Aux) -> Any:
         if not self.known:
             self.see(outputs, aux)
-            require_numbers(self.backend, outputs)
+            if not self.known:
+                raise TracedError
         if self.libraries is not None:
             outputs = tuple([library.to_numpy(output) for library, output in zip(self.libraries, outputs)])
         return self.outputs.flat(outputs)
@@ -102,10 +103,11 @@ class FlatEvaluations(Evaluations):
     def see(self, outputs: Arrays, aux: Aux) -> None:
         """Those of traced outputs stay unknown."""
         check_precision(self.backend, self.leaves, outputs)
-        self.first, self.aux = kept(outputs), aux
         if len(outputs) == 1 and type(outputs[0]) is np.float64:
-            self.known, self.outputs = True, NUMBER
-        if self.known or is_traced(self.backend, outputs):
+            self.known, self.outputs, self.first, self.aux = True, NUMBER, outputs, aux
+            return
+        self.first, self.aux = kept(outputs), aux
+        if is_traced(self.backend, outputs):
             return
         libraries = [library_of(self.backend, output) for output in outputs]
         numbers = [library.to_numpy(output) for library, output in zip(libraries, outputs)]
@@ -144,7 +146,8 @@ class FlatEvaluations(Evaluations):
     def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
         if self.executor is not None:
             return list(self._on_workers(points))
-        found, hold, function = [], self.hold, self.elsewhere.shortest
+        found, hold, vector, repeated = [], self.hold, self.vector, self.elsewhere
+        function = repeated.shortest
         with below(self.level), hold.steadily():  # once: to enter it for each point takes longer than many an f
             for leaves in points:
                 hold.place = 0
@@ -153,9 +156,9 @@ class FlatEvaluations(Evaluations):
                 except OUTSIDE as error:
                     found.append(self.outside(error))
                     continue
-                if function is self.elsewhere:
-                    function = function.shortest
-                found.append(self.vector(*result))
+                if function is repeated:
+                    function = repeated.shortest
+                found.append(vector(*result))
         return found
 
     def _on_workers(self, points: Iterable[Sequence[Any]]) -> Iterator[Any]:
@@ -198,12 +201,17 @@ def _taken(backend: Backend, leaf: Any) -> tuple[Any, float, Callable[[Any], Any
 
 def is_traced(backend: Backend, arrays: Arrays) -> bool:
     """Whether an outer engine traces one of these."""
-    return any(type(x) not in (np.ndarray, np.float64) and library_of(backend, x).traced(x) for x in arrays)
+    try:
+        require_numbers(backend, arrays)
+    except TracedError:
+        return True
+    return False
 
 
 def require_numbers(backend: Backend, arrays: Arrays) -> None:
-    if is_traced(backend, arrays):
-        raise TracedError
+    for x in arrays:
+        if type(x) is not np.ndarray and type(x) is not np.float64 and library_of(backend, x).traced(x):
+            raise TracedError
 
 
 def numbers_of(backend: Backend, array: Any) -> Any:

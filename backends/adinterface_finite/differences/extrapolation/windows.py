@@ -100,7 +100,8 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
     shorter = np.array([number[start + 1, size - 1] for start, size in wide], dtype=int)
     ratios = np.array([nodes[start] / nodes[start + 1] for start, size in wide if size > 2])
     rounding = (weights / sizes**order) ** 2
-    apart = ((weights[steps:] - weights[shorter]) / sizes**order) ** 2
+    changes = weights[steps:] - weights[shorter]
+    apart = (changes / sizes**order) ** 2
     pairs = [(n, start + size - 1, j) for n, (start, size) in enumerate(wide) for j in range(start + size, steps)]
     gathered = np.zeros((len(wide), len(pairs)))
     for k, (n, _, _) in enumerate(pairs):
@@ -111,10 +112,10 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
     far = is_far(exponents)
     above = upper(exponents)
     return Windows(
-        weights, np.abs(weights), shorter, weights[steps:] - weights[shorter], shorter[steps - 1 :] - steps, ratios[:, None], amplified, difference[:, None], behind, gathered,
-        np.array([start for start, _ in wide], dtype=int), np.array([start + size - 1 for start, size in wide], dtype=int),
-        steps,
-        powers, windows(exponents[:-1], power, order) if far else None,
+        weights, np.abs(weights), shorter, changes, shorter[steps - 1 :] - steps, ratios[:, None], amplified,
+        difference[:, None], behind, gathered, np.array([start for start, _ in wide], dtype=int),
+        np.array([start + size - 1 for start, size in wide], dtype=int), steps, powers,
+        windows(exponents[:-1], power, order) if far else None,
         windows(exponents[:above], power, order) if 1 < above < steps else None, louder(exponents, order) if far else 0.0,
     )  # fmt: skip
 

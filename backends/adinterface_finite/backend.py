@@ -141,12 +141,12 @@ class FiniteDifferencesBackend(Backend, Errors):
         return self._linear(FlatEvaluations(self, function, leaves))
 
     def _linear(self, evaluations: FlatEvaluations) -> Linearized:
-        outputs, aux = evaluations.base()
-
         def stacked(stacks: Arrays) -> Arrays:
             return self._along(evaluations, [numbers_of(self, stack) for stack in stacks])
 
-        return Linearized(outputs, aux, lambda v: self._pushed(evaluations, v), None if evaluations.traced else stacked)
+        outputs, aux = evaluations.base()
+        pushed = functools.partial(self._pushed, evaluations)
+        return Linearized(outputs, aux, pushed, None if evaluations.traced else stacked)
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
         evaluations = FlatEvaluations(self, function, leaves)

@@ -98,7 +98,7 @@ class FlatEvaluations(Evaluations):
     @property
     def traced(self) -> bool:
         """Whether an engine traces a leaf or an output."""
-        return not self.known or is_traced(self.backend, self.leaves)
+        return not self.known or any(library_of(self.backend, leaf).traced(leaf) for leaf in self.leaves)
 
     def see(self, outputs: Arrays, aux: Aux) -> None:
         """Those of traced outputs stay unknown."""
@@ -107,7 +107,9 @@ class FlatEvaluations(Evaluations):
             self.known, self.outputs, self.first, self.aux = True, NUMBER, outputs, aux
             return
         self.first, self.aux = kept(outputs), aux
-        if is_traced(self.backend, outputs):
+        try:
+            require_numbers(self.backend, outputs)
+        except TracedError:
             return
         libraries = [library_of(self.backend, output) for output in outputs]
         numbers = [library.to_numpy(output) for library, output in zip(libraries, outputs)]
@@ -167,15 +169,14 @@ class FlatEvaluations(Evaluations):
         from adinterface.batching.for_engines import Outside, Task, run_all
 
         self.base()
-        here, tasks = [], []
-        for leaves in points:
-            here.append(Task(_noting, (functools.partial(self.hold, self.elsewhere), leaves, {})))
-            tasks.append(Task(_noting, self.source.task(leaves)))
+        points = list(points)
+        tasks = [Task(_noting, self.source.task(leaves)) for leaves in points]
         # Other processes cannot take a derivative of f as a function; its own evaluations of f go to the workers.
         sent = all(task.args[0] is not self.source for task in tasks) or isinstance(self.executor, ThreadPoolExecutor)
-        if self.hold.record is not None or self.draws.states:  # workers do not have the values at the point
-            sent = False
-        for found in run_all(self.executor, tasks) if sent else run_all(map, here):
+        if not sent or self.hold.record is not None or self.draws.states:  # workers do not have the values at the point
+            sent, here = False, functools.partial(self.hold, self.elsewhere)
+            tasks = [Task(_noting, (here, leaves, {})) for leaves in points]
+        for found in run_all(self.executor if sent else map, tasks):
             if type(found) is Outside:
                 yield self.outside(found.error)
             else:
@@ -199,16 +200,8 @@ def _taken(backend: Backend, leaf: Any) -> tuple[Any, float, Callable[[Any], Any
     return library.to_numpy(leaf), epsilon(dtype), functools.partial(library.asarray, dtype=dtype, like=leaf)
 
 
-def is_traced(backend: Backend, arrays: Arrays) -> bool:
-    """Whether an outer engine traces one of these."""
-    try:
-        require_numbers(backend, arrays)
-    except TracedError:
-        return True
-    return False
-
-
 def require_numbers(backend: Backend, arrays: Arrays) -> None:
+    """Raise TracedError for an array that an outer engine traces."""
     for x in arrays:
         if type(x) is not np.ndarray and type(x) is not np.float64 and library_of(backend, x).traced(x):
             raise TracedError

@@ -158,7 +158,7 @@ def decide(
     chosen, noises = slopes[lines, :, worst], rounding[lines, :, worst].tolist()
     sizes, bends = np.abs(chosen).tolist(), np.abs(chosen[:, 1:] - chosen[:, :-1]).tolist()
     known = [array[lines, worst].tolist() for array in (value, errors, estimate.floor)]
-    changes: list[bool] = slopes.reshape(len(slopes), -1).any(axis=1).tolist()
+    changes: list[bool] = np.asarray(slopes.reshape(len(slopes), -1).any(axis=1)).tolist()
     usual = [
         next_step(exponents, power, order, limit, *each) if change else None
         for change, *each in zip(changes, small.tolist(), bad.tolist(), left.tolist(), sizes, bends, noises, *known)

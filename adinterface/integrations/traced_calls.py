@@ -153,9 +153,9 @@ class _Call:
         self.leaves: list[Any] = []
         for i, arg in enumerate(args):
             if compiler.is_array(arg) and not compiler.is_floating(arg):
-                compiler.refuse(f"args[{i}] is an integer array, which {name} promotes")
+                compiler.refuse(f"args[{i}] is an array of integers or bools")
             if type(arg) is int:
-                compiler.refuse(f"args[{i}] is an int, which {name} promotes")
+                compiler.refuse(f"args[{i}] is an int")
             _collect(compiler, arg, f"args[{i}]", self.leaves, False)
         self.kwargs = {key: _unwrapped(compiler, value, f"the keyword {key}") for key, value in kwargs.items()}
         if not self.leaves:

@@ -229,7 +229,7 @@ _HINTS = {
     r"setting an array element with a sequence|immutable and do not support": "Build it with xp.where, xp.concat or xp.stack.",
     r"only integers, slices|non-tuple sequence": "Write xp.take(x, xp.asarray(indices), axis=...) for a list of indices.",
     r"used as indices must be of integer|indices must have an integer|int32 or int64 for index|must be long, int, byte": (
-        "An integer array that is itself an argument is differentiated, as floats: wrap it in Constant(...)."
+        "f got a float for an index, an axis or labels: wrap such an argument in Constant(...)."
     ),
     r"makes a Python number|Abstract tracer value|boolean conversion of traced": "Keep it an array, and choose with xp.where.",
 }

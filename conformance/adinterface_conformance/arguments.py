@@ -6,7 +6,7 @@ It uses nothing of `adinterface.core.call`, which is judged here.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from adinterface.core.contract.library import PYTHON, kind
 from adinterface.core.contract.nodes import NodeType
 from adinterface.core.tree import handler_of
 
-from .trees import describe, dtype_of, filled, is_floating, is_number, leaves_inside, leaves_of, mapped, shape_of
+from .trees import describe, dtype_of, filled, has_derivative, is_number, leaves_inside, leaves_of, mapped, shape_of
 
 
 class Arguments:
@@ -24,11 +24,16 @@ class Arguments:
 
     def __init__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]):
         self.args, self.kwargs = args, kwargs
-        places = [place for i, arg in enumerate(args) for place in _differentiated(arg, f"args[{i}]")]
+        places = [
+            (path, leaf)
+            for i, arg in enumerate(args)
+            for path, leaf in leaves_of(arg, f"args[{i}]")
+            if has_derivative(leaf, arg)
+        ]
         self.paths = [path for path, _ in places]
         self.leaves = [leaf for _, leaf in places]
-        #: Whether an argument of its own is an integer, which is differentiated as a float.
-        self.promotes = any(map(is_integer, args))
+        #: For each argument, whether it is an integer that is differentiated as a float.
+        self.promoted = [has_derivative(arg, arg) and not has_derivative(arg) for arg in args]
         #: Whether all differentiated leaves are Python's numbers, as 0-d results then are.
         self.python = all(handler_of(leaf) is PYTHON for leaf in self.leaves)
         everything = [leaf for _, leaf in leaves_inside((args, dict(kwargs)), "")]
@@ -52,10 +57,10 @@ class Arguments:
         """The arguments of f with these numbers for the differentiated leaves; arrays are copies."""
         entries = iter([np.array(leaf)[()] for leaf in leaves])
 
-        def one(leaf: Any) -> Any:
-            return next(entries) if is_floating(leaf) else unwrapped(leaf)
+        def one(arg: Any, leaf: Any) -> Any:
+            return next(entries) if has_derivative(leaf, arg) else unwrapped(leaf)
 
-        args = [next(entries) if is_integer(arg) else mapped(one, arg) for arg in self.args]
+        args = [mapped(functools.partial(one, arg), arg) for arg in self.args]
         return args, {name: unwrapped(value) for name, value in self.kwargs.items()}
 
     def mistaken(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, prepared: bool) -> str:
@@ -64,8 +69,8 @@ class Arguments:
             return f"f got {len(args)} arguments and the keywords {sorted(kwargs)}"
         rule = functools.partial(_received, self, prepared)
         try:
-            for i, (mine, got) in enumerate(zip(self.args, args)):
-                if not is_integer(mine):
+            for i, (mine, got, promoted) in enumerate(zip(self.args, args, self.promoted)):
+                if not promoted:
                     _side_by_side(mine, got, f"args[{i}]", rule)
             for name, mine in self.kwargs.items():
                 _side_by_side(Constant(mine), kwargs[name], f"kwargs[{name!r}]", rule)
@@ -76,17 +81,12 @@ class Arguments:
     def tangents(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """These numbers, one for each differentiated leaf, on the structure of the arguments."""
         entries = iter(leaves)
-        return tuple([next(entries) if is_integer(arg) else filled(arg, entries) for arg in self.args])
+        return tuple([filled(arg, entries, argument=True) for arg in self.args])
 
     def completed(self, tangents: Sequence[Any]) -> list[Any]:
         """The numbers of some tangents, one for each differentiated leaf; None is zero."""
         known = dict(place for i, tangent in enumerate(tangents) for place in leaves_of(tangent, f"args[{i}]"))
         return [under(known, path, np.zeros_like(leaf)) for path, leaf in zip(self.paths, self.point)]
-
-
-def is_integer(arg: Any) -> bool:
-    """Whether a value that is itself an argument would be promoted to a float."""
-    return is_number(arg) and kind(dtype_of(arg)) == "integer"
 
 
 def unwrapped(value: Any) -> Any:
@@ -115,13 +115,6 @@ def shifted(value: Any, factor: float = 0.96875) -> Any:
 def under(known: Mapping[str, Any], path: str, zero: Any) -> Any:
     """The number for a path; zero if it or a node above it is None."""
     return zero if known.get(path) is None else np.asarray(known[path])
-
-
-def _differentiated(arg: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if is_integer(arg):
-        yield path, arg
-    else:
-        yield from ((where, leaf) for where, leaf in leaves_of(arg, path) if is_floating(leaf))
 
 
 def _widest(dtypes: Sequence[str]) -> np.dtype[Any]:

@@ -36,7 +36,7 @@ from .accuracy import tolerance
 from .arguments import Arguments, under
 from .scenario import Scenario
 from .state import changes, global_state, pair_of, restored, without_imports
-from .trees import array_dtype_of, filled, floating, is_floating, leaves_inside, leaves_of
+from .trees import array_dtype_of, filled, floating, has_derivative, leaves_inside, leaves_of
 
 
 class Unrelated(FlatFunction):
@@ -168,7 +168,7 @@ class Case:
 
     def value_leaves(self) -> list[Any]:
         """The leaves of f's value that have a derivative, as f gives them."""
-        return [leaf for _, leaf in leaves_of(self.value) if is_floating(leaf)]
+        return [leaf for _, leaf in leaves_of(self.value) if has_derivative(leaf)]
 
     def _random(self, like: Any, dtype: Any) -> Any:
         numbers = self.rng.uniform(-1, 1, np.shape(like))
@@ -187,7 +187,7 @@ class Case:
     def seed_leaves(self) -> list[Any]:
         """The numbers of the seed, one for each leaf of the value that has a derivative; None is zero."""
         known = dict(leaves_of(self.seed, ""))
-        places = [path for path, leaf in leaves_of(self.value, "") if is_floating(leaf)]
+        places = [path for path, leaf in leaves_of(self.value, "") if has_derivative(leaf)]
         return [under(known, path, np.zeros(np.shape(x))) for path, x in zip(places, floating(self.value))]
 
     @property
@@ -214,7 +214,7 @@ class Case:
 
     def differentiated_leaves_at(self, leaves: Sequence[Any]) -> list[Any]:
         """The leaves of f's value there that have a derivative, as f gives them."""
-        return [leaf for _, leaf in leaves_of(self.evaluate(leaves)) if is_floating(leaf)]
+        return [leaf for _, leaf in leaves_of(self.evaluate(leaves)) if has_derivative(leaf)]
 
     def given(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """What the operator is given after the backend."""

@@ -46,7 +46,7 @@ from .trees import (
     describe,
     dtype_of,
     floating,
-    is_floating,
+    has_derivative,
     is_number,
     leaves_inside,
     leaves_of,
@@ -264,7 +264,7 @@ def _walk(case: Case, part: str, got: Any, rule: Rule) -> None:
     form: PartForm = case.forms[part]
     if form == "value":
         for template, other, path in nodes(case.value, got, part):
-            if is_floating(template):
+            if has_derivative(template):
                 assert is_number(other), f"{path}: got {describe(other)}, wanted a number"
                 rule(other, template, (), path)
     elif form in ("tangent", "push"):
@@ -273,9 +273,9 @@ def _walk(case: Case, part: str, got: Any, rule: Rule) -> None:
         like(case.value, got, part, lambda y, other, path: _arguments(args, other, path, rule, y))
     elif form == "hessian":
         x = args[0]
-        like(x, got, part, lambda row, other, path: like(x, other, path, _leaf(rule, None, row), bare=True), bare=True)
+        like(x, got, part, lambda row, other, path: like(x, other, path, _leaf(rule, None, row), argument=True), argument=True)
     elif form == "argument":
-        like(args[0], got, part, _leaf(rule, None), bare=True)
+        like(args[0], got, part, _leaf(rule, None), argument=True)
     elif form in ("arguments", "back"):
         _arguments(args, got, part, rule, None)
     else:
@@ -289,7 +289,7 @@ def _arguments(args: tuple[Any, ...], got: Any, path: str, rule: Rule, y: Any) -
     assert type(got) is tuple, f"{path}: got {describe(got)}, wanted a tuple"
     assert len(got) == len(args), f"{path}: got {len(got)} entries, wanted {len(args)}, one for each argument"
     for i, (arg, other) in enumerate(zip(args, got)):
-        like(arg, other, f"{path}[{i}]", _leaf(rule, y), bare=True)
+        like(arg, other, f"{path}[{i}]", _leaf(rule, y), argument=True)
 
 
 def _leaf(rule: Rule, y: Any, *rows: Any) -> Callable[[Any, Any, str], None]:
@@ -327,7 +327,7 @@ def _same_type(case: Case, got: Any, y: Any, xs: tuple[Any, ...], path: str) -> 
     first = case.arguments.first_array
     _same_library(got, np.asarray(first) if isinstance(first, np.generic) else first, path)
     wide = {width(case.arguments.number if type(leaf) in (float, complex) else array_dtype_of(leaf)) for leaf in leaves}
-    if len(wide) == 1 and not case.arguments.promotes:
+    if len(wide) == 1 and not any(case.arguments.promoted):
         own = width(dtype_of(got))
         assert own in wide, f"{path}: got {dtype_of(got)}, wanted a dtype of {wide.pop()} bits"
     complex_ = any(kind(array_dtype_of(leaf)) == "complex" for leaf in leaves)
@@ -405,7 +405,7 @@ def _exact_reals(scenario: Scenario, backend: AutoBackend) -> bool:
     """Whether all numbers are real and of 64 bits, as sums with numbers of an outer derivative need it."""
     case = case_of(scenario, backend)
     dtypes = [*case.arguments.dtypes, *map(array_dtype_of, case.value_leaves())]
-    return set(dtypes) <= {"float64"} and not case.arguments.promotes
+    return set(dtypes) <= {"float64"} and not any(case.arguments.promoted)
 
 
 def _exact_arrays(scenario: Scenario, backend: AutoBackend) -> bool:

@@ -11,7 +11,7 @@ from adinterface import Constant
 from adinterface.core.contract.library import PYTHON, Library, kind
 from adinterface.core.contract.nodes import NodeType
 from adinterface.core.contract.static_values import Unkeyed
-from adinterface.core.tree import handler_of, owner_of
+from adinterface.core.tree import handler_of, is_differentiated, owner_of
 from adinterface.tools.evidence import decide
 from adinterface.tools.numbers import distances
 
@@ -62,12 +62,10 @@ def describe(value: Any) -> str:
     return text if len(text) <= 60 else f"a {type(value).__name__}"
 
 
-def is_floating(value: Any) -> bool:
-    """Whether a leaf inside a tree has a derivative."""
-    handler = handler_of(value, scan=False)
-    return isinstance(handler, Library) and (
-        type(value) in (float, complex) or (handler is not PYTHON and kind(handler.dtype(value)) in ("real", "complex"))
-    )
+def has_derivative(leaf: Any, argument: Any = None) -> bool:
+    """Whether a leaf has a derivative. argument: the argument that the leaf is in, or that it is itself."""
+    handler = handler_of(leaf, scan=False)
+    return isinstance(handler, Library) and is_differentiated(handler.dtype(leaf), alone=leaf is argument)
 
 
 def leaves_of(tree: Any, path: str = "result") -> Iterator[tuple[str, Any]]:
@@ -101,14 +99,18 @@ def mapped(change: Callable[[Any], Any], tree: Any, *, derivative: bool = False)
     return handler.gradient(data, changed) if derivative else handler.unflatten(data, changed)
 
 
-def filled(tree: Any, leaves: Iterator[Any]) -> Any:
-    """A tree of derivatives: one of `leaves` for each leaf that has one, None for everything else."""
-    return mapped(lambda leaf: next(leaves) if is_floating(leaf) else None, tree, derivative=True)
+def filled(tree: Any, leaves: Iterator[Any], *, argument: bool = False) -> Any:
+    """A tree of derivatives: one of `leaves` for each leaf that has one, None for everything else.
+
+    argument: whether `tree` is a whole argument.
+    """
+    whole = tree if argument else None
+    return mapped(lambda leaf: next(leaves) if has_derivative(leaf, whole) else None, tree, derivative=True)
 
 
 def floating(tree: Any) -> list[Any]:
     """The numbers of the leaves that have a derivative, in order."""
-    return [numbers_of(leaf) for _, leaf in leaves_of(tree) if is_floating(leaf)]
+    return [numbers_of(leaf) for _, leaf in leaves_of(tree) if has_derivative(leaf)]
 
 
 def nodes(template: Any, result: Any, path: str) -> Iterator[tuple[Any, Any, str]]:
@@ -137,17 +139,13 @@ def _alike(handler: NodeType, data: Any, other: Any) -> bool:
         return bool(data == other)
 
 
-def like(template: Any, result: Any, path: str, rule: LeafRule, *, bare: bool = False) -> None:
+def like(template: Any, result: Any, path: str, rule: LeafRule, *, argument: bool = False) -> None:
     """A tree of derivatives: the nodes of `template`, `rule` at each leaf that has a derivative, None at all others.
 
-    bare: `template` is an argument itself, so that an integer counts as a number.
+    argument: whether `template` is a whole argument.
     """
-    if bare and is_number(template) and kind(dtype_of(template)) == "integer":
-        assert is_number(result), f"{path}: got {describe(result)}, wanted a number"
-        rule(template, result, path)
-        return
     for leaf, other, where in nodes(template, result, path):
-        if type(leaf) is not Constant and is_floating(leaf):
+        if type(leaf) is not Constant and has_derivative(leaf, template if argument else None):
             rule(leaf, other, where)
         else:
             assert other is None, f"{where}: got {describe(other)}, wanted None, since {describe(leaf)} has no derivative"

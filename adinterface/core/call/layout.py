@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..contract.ambient import Kinds
-from ..contract.library import PYTHON, complex_of, kind, widest
+from ..contract.library import PYTHON, complex_of, widest
 from ..contract.nodes import NodeType
 from ..tree import (
     CONSTANT,
@@ -20,6 +20,7 @@ from ..tree import (
     Structure,
     is_floating_array,
     is_in_front,
+    is_promoted,
 )
 
 
@@ -91,7 +92,7 @@ def lay_out(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Layout, Seq
         dtypes = [slot.dtype for slot in slots[before:] if slot.differentiated]
         if dtypes:
             active_arguments.append(i)
-        if any(kind(dtype) == "integer" for dtype in dtypes):
+        if any(map(is_promoted, dtypes)):
             promoted.append(i)
     keywords = {name: traversal.keyword(value, name) for name, value in kwargs.items()}
     active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
@@ -128,7 +129,7 @@ def _dtypes(slots: Sequence[Slot]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     dtypes: list[str] = []
     for slot in slots:
         if slot.differentiated:
-            number = slot.dtype in ("float", "int") or kind(slot.dtype) == "integer"
+            number = slot.dtype == "float" or is_promoted(slot.dtype)
             dtypes.append(complex_of(real) if slot.dtype == "complex" else real if number else slot.dtype)
     return tuple(dtypes), tuple(dict.fromkeys([*array_dtypes, *dtypes]))
 

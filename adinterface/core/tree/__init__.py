@@ -21,13 +21,13 @@ from ..contract.structures import (
     count_leaves,
     is_in_front,
 )
-from .flattening import Flattening, Signature, flatten, is_differentiated, owner_of, refuse_endless
+from .flattening import Flattening, Signature, flatten, is_differentiated, is_promoted, owner_of, refuse_endless
 from .matching import Matcher, along, flatten_tree, rebuild, structure_key
 from .recognition import HANDLERS, handler_of, is_floating_array, is_opaque_type, register_node, register_stand_in, stood_for
 
 __all__ = [
     "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "Flattening", "Given", "HANDLERS", "Leaf", "LeafSpec", "Matcher",
     "Node", "Owner", "Signature", "Slot", "Static", "Structure", "along", "build_gradient", "count_leaves", "flatten",
-    "flatten_tree", "handler_of", "is_differentiated", "is_floating_array", "is_in_front", "is_opaque_type", "owner_of",
-    "rebuild", "refuse_endless", "register_node", "register_stand_in", "stood_for", "structure_key",
+    "flatten_tree", "handler_of", "is_differentiated", "is_floating_array", "is_in_front", "is_opaque_type", "is_promoted",
+    "owner_of", "rebuild", "refuse_endless", "register_node", "register_stand_in", "stood_for", "structure_key",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..contract.errors import TreeError
-from ..contract.library import NUMPY, PYTHON, Kind, Library, check_ndarray, kind
+from ..contract.library import NUMPY, PYTHON, Library, check_ndarray, kind
 from ..contract.nodes import NodeType
 from ..contract.static_values import Unkeyed
 from ..contract.structures import (
@@ -63,9 +63,14 @@ def _no_path(n: int) -> str:
 _ARGUMENTS, _INSIDE, _CONSTANT = _Place(_no_path, alone=True), _Place(_no_path), _Place(_no_path, constant=True)
 
 
-def is_differentiated(kind: Kind, *, alone: bool) -> bool:
-    """Whether values of this kind have a gradient. An integer has one if it is `alone`, a whole argument: it is promoted."""
-    return kind in ("real", "complex") or (alone and kind == "integer")
+def is_promoted(dtype: str) -> bool:
+    """Whether an argument of this dtype, `int` for a Python int, is differentiated as a float. No leaf inside a tree is."""
+    return kind(dtype) == "integer"
+
+
+def is_differentiated(dtype: str, *, alone: bool) -> bool:
+    """Whether numbers of this dtype have a derivative. alone: whether they are a whole argument, and may be promoted."""
+    return kind(dtype) in ("real", "complex") or (alone and is_promoted(dtype))
 
 
 class Flattening:
@@ -114,7 +119,9 @@ class Flattening:
                     continue
                 if not (place.constant and isinstance(value, np.ndarray) and not NUMPY.owns(value)):
                     handler = handler_of(value, scan=not place.constant, alone=place.alone, path=partial(place.paths, n))
-            if handler is None or (handler is PYTHON and (place.fixed or (cls is int and not place.alone))):
+            if handler is None or (
+                handler is PYTHON and (place.fixed or (cls is int and not is_differentiated("int", alone=place.alone)))
+            ):
                 structures.append(self._static(value, place))
             elif handler.is_library:
                 if key is None:
@@ -155,12 +162,11 @@ class Flattening:
         if library is PYTHON and place.constant:
             return self._static(value, place)
         dtype = library.dtype(value)
-        kind_ = kind(dtype)
-        if kind_ == "other":
+        if kind(dtype) == "other":
             if library is NUMPY and isinstance(value, np.ndarray) and not place.constant:
                 check_ndarray(value, place.paths(n))
             return self._add(value, library, place, False, f"dtype {dtype}")
-        return self._add(value, library, place, not place.constant and is_differentiated(kind_, alone=place.alone))
+        return self._add(value, library, place, not place.constant and is_differentiated(dtype, alone=place.alone))
 
     def _add(self, value: Any, library: Library | None, place: _Place, differentiated: bool, reason: str = "") -> Structure:
         """Keep a value as a leaf or in a slot, and return its place. reason: why it is static; empty for a numeric leaf."""
@@ -319,4 +325,4 @@ def _reason(value: Any, place: _Place) -> str:
     return f"{'None' if value is None else type(value).__name__} has no gradient"
 
 
-__all__ = ["Flattening", "Signature", "flatten", "owner_of", "is_differentiated", "refuse_endless"]
+__all__ = ["Flattening", "Signature", "flatten", "owner_of", "is_differentiated", "is_promoted", "refuse_endless"]

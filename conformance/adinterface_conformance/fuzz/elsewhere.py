@@ -18,7 +18,7 @@ from adinterface.core.contract.nodes import NodeType
 from adinterface.core.tree import handler_of
 
 from ..arguments import shifted
-from ..trees import is_floating, leaves_inside, leaves_of, mapped
+from ..trees import has_derivative, leaves_inside, leaves_of, mapped
 from .nodes import Switch
 from .program import Program
 from .reference import reference_names, reference_namespace
@@ -64,7 +64,7 @@ def _runs(there: Elsewhere, f: Callable[..., Any]) -> bool:
             value = f(*args, **kwargs)
         except Exception:  # another length, another sign: whatever it is, the program does not run there
             return False
-        return all(np.all(np.isfinite(leaf)) for _, leaf in leaves_of(value) if is_floating(leaf))
+        return all(np.all(np.isfinite(leaf)) for _, leaf in leaves_of(value) if has_derivative(leaf))
 
 
 def turned(value: Any) -> Any:

@@ -17,7 +17,7 @@ from ..accuracy import differentiates, tolerance
 from ..case import Case
 from ..checks import CHECKS
 from ..laws import Models
-from ..trees import array_dtype_of, assert_close, floating, is_floating, is_number, leaves_inside, nodes, numbers_of
+from ..trees import array_dtype_of, assert_close, floating, has_derivative, is_number, leaves_inside, nodes, numbers_of
 from .reference import NotSmooth, along
 from .trial import Call, Trial, native_library
 
@@ -161,7 +161,7 @@ def rtol(trial: Trial, call: Call) -> float:
 def _dtypes(trial: Trial) -> list[str]:
     everything = [leaf for _, leaf in leaves_inside((trial.program.args, dict(trial.program.kwargs)), "")]
     return [str(x.dtype) for x in trial.point] + [
-        array_dtype_of(x) for x in everything if is_floating(x) and hasattr(x, "dtype")
+        array_dtype_of(x) for x in everything if has_derivative(x) and hasattr(x, "dtype")
     ]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from adinterface import Constant
 
 from ..arguments import Arguments, unwrapped
-from ..trees import is_floating, leaves_inside, mapped
+from ..trees import has_derivative, leaves_inside, mapped
 from .nodes import Layer, Pair, Switch
 from .program import NAMES, Program, ResultForm, Statement
 from .reference import reference_names, reference_namespace
@@ -192,7 +192,7 @@ class Scope:
         self.known: dict[str, Any] = {}
         for path, leaf in leaves_inside((*program.args,), "args"):
             place = program.place(path)
-            if is_floating(leaf) or type(leaf) in (int, str, bool, Switch, MethodType):
+            if has_derivative(leaf) or type(leaf) in (int, str, bool, Switch, MethodType):
                 self.known[place] = eval(place, dict(self.values))
         for name, value in program.kwargs.items():
             self.known[name] = value

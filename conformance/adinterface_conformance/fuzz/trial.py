@@ -22,7 +22,7 @@ from ..arguments import shifted
 from ..case import Case
 from ..scenario import Scenario
 from ..state import pair_of
-from ..trees import filled, is_floating, leaves_of, mapped
+from ..trees import filled, has_derivative, leaves_of, mapped
 from .elsewhere import Elsewhere, elsewhere, switched
 from .program import Program
 from .reference import reference_names, reference_namespace
@@ -69,7 +69,7 @@ class Trial:
 
     def outputs(self, leaves: Vectors) -> Vectors:
         """The numbers that are differentiated."""
-        found = [np.asarray(leaf) for _, leaf in leaves_of(self.value_at(leaves)) if is_floating(leaf)]
+        found = [np.asarray(leaf) for _, leaf in leaves_of(self.value_at(leaves)) if has_derivative(leaf)]
         return found if self.operation.output == "tree" else found[:1]
 
     @functools.cached_property

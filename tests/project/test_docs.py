@@ -216,11 +216,15 @@ def _check_command(line: str) -> None:
 
 
 @pytest.mark.parametrize("auto", BUILT_IN, ids=lambda auto: auto.__name__)
-def test_every_option_of_a_backend_is_described(auto: type) -> None:
+def test_every_option_of_a_backend_is_described_and_tested(auto: type) -> None:
     text = (DOCS / "backends.md").read_text()
     section = text.partition(f"\n## {auto.__name__}\n")[2].partition("\n## ")[0]
     described = re.findall(r"^`(\w+)`\n: ", section, re.M)
-    assert sorted(described) == sorted(field.name for field in dataclasses.fields(auto))
+    options = sorted(field.name for field in dataclasses.fields(auto))
+    assert sorted(described) == options
+    assert sorted(re.findall(r"^    (\w+): ", auto.__doc__ or "", re.M)) == options
+    tested = "".join(file.read_text() for file in (DOCS.parent / "tests").rglob("*.py"))
+    assert [name for name in options if not re.search(rf"{auto.__name__}\([^()]*\b{name}=", tested)] == [], "no test sets it"
 
 
 def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backends() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY
-from .array_like import Carrier, array_of, subclass_among
+from .array_like import ArrayHolder, array_of, subclass_among
 from .decisions import active
 from .engine import Engine
 from .gaps import GAPS, past_gaps
@@ -481,7 +481,7 @@ class NumpyArray(Storage):
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         if (cls := subclass_among((dtype, type))) is not None:
-            if issubclass(cls, Carrier):
+            if issubclass(cls, ArrayHolder):
                 return cls.around(self[...], self)
             raise NumpyCodeError(of_subclass(cls, "Write np.asarray(x) for it"))
         if dtype is not None and dtype is not np.ndarray and dtype != self.dtype:
@@ -793,8 +793,8 @@ _AS_THEY_ARE = frozenset({int, float, bool, complex, str, slice, type(None), typ
 
 
 def _operand(engine: Engine, value: Any, beside: Any, ufunc: np.ufunc) -> Any:
-    if isinstance(value, Carrier):
-        return NotImplemented  # the carrier is asked next
+    if isinstance(value, ArrayHolder):
+        return NotImplemented  # the holder is asked next
     operand = engine.operand(array_of(value), beside)
     if operand is NotImplemented:
         raise TypeError(f"numpy_function: {spelled(ufunc)} got a {type(value).__name__} and a {engine.library.name} array.")

@@ -15,24 +15,24 @@ from .names import ARITHMETIC
 from .storage import Storage
 
 
-class Carrier:
+class ArrayHolder:
     """An object of a subclass of ndarray in code that runs as a copy: it holds its array."""
 
     __slots__ = ("_inner",)
     _inner: Any
 
 
-def carrier_among(value: Any) -> Any:
-    """The first carrier, also in lists, tuples and dicts; None without one."""
+def holder_among(value: Any) -> Any:
+    """The first holder, also in lists, tuples and dicts; None without one."""
     if isinstance(value, (tuple, list, dict)):
         parts = value.values() if isinstance(value, dict) else value
-        return next((inner for part in parts if (inner := carrier_among(part)) is not None), None)
-    return value if isinstance(value, Carrier) else None
+        return next((inner for part in parts if (inner := holder_among(part)) is not None), None)
+    return value if isinstance(value, ArrayHolder) else None
 
 
 def subclass_among(values: Iterable[Any]) -> Any:
-    """The class of carriers, or the subclass of ndarray, among the arguments of `view`; None without one."""
-    classes = [x for x in values if isinstance(x, type) and issubclass(x, (np.ndarray, Carrier)) and x is not np.ndarray]
+    """The class of holders, or the subclass of ndarray, among the arguments of `view`; None without one."""
+    classes = [x for x in values if isinstance(x, type) and issubclass(x, (np.ndarray, ArrayHolder)) and x is not np.ndarray]
     return classes[0] if classes else None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .array import NumpyArray, of_no_axes
-from .array_like import Carrier, arrays_in
+from .array_like import ArrayHolder, arrays_in
 from .made_array import array_of_engine, captured, made, plain
 from .storage import Storage
 from .writes import holds_storage, stacked
@@ -82,7 +82,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **kwargs: Any) -> Any:
 
 @_maker(np.asanyarray)
 def asanyarray(a: Any, *args: Any, **kwargs: Any) -> Any:
-    return a if isinstance(a, Carrier) and not args and not kwargs else asarray(a, *args, **kwargs)
+    return a if isinstance(a, ArrayHolder) and not args and not kwargs else asarray(a, *args, **kwargs)
 
 
 @_maker(np.ascontiguousarray)

@@ -15,7 +15,7 @@ from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import Library
 from ..core.tree import handler_of, register_stand_in
 from .array import COMPARISONS, SIGNS, NumpyArray, binary, out_of, wrap
-from .array_like import Carrier, array_of, arrays_in, subclass_among, with_each
+from .array_like import ArrayHolder, array_of, arrays_in, subclass_among, with_each
 from .engine import engine_of
 from .names import ARITHMETIC, VIEWS
 from .refusals import INTO_CAPTURED, INTO_SHARED, of_write
@@ -48,7 +48,7 @@ class MadeArray(NumpyArray):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         for x in inputs:
-            if isinstance(x, Carrier):
+            if isinstance(x, ArrayHolder):
                 return NotImplemented  # it is asked next
         beside = array_of_engine((inputs, kwargs))
         if beside is None and method == "at":
@@ -146,8 +146,8 @@ class MadeArray(NumpyArray):
         return _views(self._array.reshape(*plain(shape), order=order), [self])
 
     def view(self, *args: Any, **kwargs: Any) -> Any:
-        if issubclass(carried := subclass_among((*args, *kwargs.values())) or np.ndarray, Carrier):
-            return carried.around(self.view(), self)  # type: ignore[union-attr]
+        if issubclass(cls := subclass_among((*args, *kwargs.values())) or np.ndarray, ArrayHolder):
+            return cls.around(self.view(), self)  # type: ignore[union-attr]
         return _views(self._array.view(*args, **kwargs), [self])
 
     def copy(self, order: Any = "C") -> MadeArray:
@@ -260,7 +260,7 @@ def array_of_engine(value: Any) -> Any:
             inner = array_of_engine(part)
             if inner is not None:
                 return inner
-    if isinstance(value, Carrier):
+    if isinstance(value, ArrayHolder):
         return array_of_engine(value._inner)
     if cls is slice:
         return array_of_engine((value.start, value.stop, value.step))
@@ -269,14 +269,14 @@ def array_of_engine(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """The values with plain NumPy arrays."""
-    if isinstance(value, Carrier):
+    if isinstance(value, ArrayHolder):
         value = value._inner
     return value._array if type(value) is MadeArray else with_each(plain, value)
 
 
 def lent(value: Any) -> Any:
     """The values with copies of plain NumPy arrays, for an engine."""
-    if isinstance(value, Carrier):
+    if isinstance(value, ArrayHolder):
         value = value._inner
     return value._operand() if type(value) is MadeArray else with_each(lent, value)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.contract.errors import note_reading
-from ..array_like import Carrier
+from ..array_like import ArrayHolder
 from ..refusals import here, telling_unknown
 from .classes import landed
 from .copies import Copies, DictView, ListView
@@ -38,7 +38,7 @@ def _leaving(result: Any) -> Any:
     cls = type(result)
     if cls is ListView or cls is DictView:
         return result._original
-    if isinstance(result, Carrier):
+    if isinstance(result, ArrayHolder):
         return result._inner
     if cls is list or cls is tuple:
         parts = list(map(_leaving, result))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, as_plain, known_numbers
-from ..array_like import Carrier, with_each
+from ..array_like import ArrayHolder, with_each
 from ..engine import OFFERS
 from ..made_array import array_of_engine, captured, plain
 from . import builtin_names, classes, digests, math_names, numpy_names, scipy_names, subclasses
@@ -270,7 +270,7 @@ class Copies:
         standing = self._class(cls)
         if standing is cls or isinstance(cls, classes.Reached) or not classes.runs_code(cls):
             return value
-        carries = isinstance(standing, subclasses.Carrying)
+        carries = isinstance(standing, subclasses.HolderType)
         made = subclasses.object_for(value, standing) if carries else classes.object_for(value, standing)
         if made is None:
             return value
@@ -330,7 +330,7 @@ def leaving(value: Any) -> Any:
                 "know its number. Return it from f, or call f without compiling it."
             )
         return as_plain(value, numbers)
-    if isinstance(value, Carrier):
+    if isinstance(value, ArrayHolder):
         return of_subclass(value, np.asarray(leaving(value._inner)))
     return classes.landed(with_each(leaving, plain(value)))
 

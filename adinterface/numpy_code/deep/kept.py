@@ -19,7 +19,7 @@ import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
 from ..array import COMPARISONS, SIGNS, NumpyArray, as_plain, known_numbers
-from ..array_like import Carrier, with_each
+from ..array_like import ArrayHolder, with_each
 from ..made_array import MadeArray
 from ..names import ARITHMETIC
 from ..refusals import here
@@ -123,7 +123,7 @@ class _Search:
             if issubclass(type(holder), _SEQUENCES) and length != NOT_THE_USERS:  # a record; an attribute may be a cache
                 self.refusal = refusal
             return Refusing(refusal)
-        if issubclass(cls, Carrier):
+        if issubclass(cls, ArrayHolder):
             numbers = self._replaced(value._inner, holder, key)
             value = of_subclass(value, numbers) if isinstance(numbers, np.ndarray) else numbers
             cls = type(value)
@@ -163,11 +163,11 @@ def slots_of(cls: type) -> dict[str, Any]:
 MADE_BY_A_STATEMENT = 1 << 9
 
 
-def of_subclass(carrier: Any, numbers: np.ndarray[Any, Any]) -> Any:
-    """The object of the user's subclass of ndarray that a carrier represents, with these numbers."""
-    made = numbers.view(type(carrier)._real)
+def of_subclass(holder: Any, numbers: np.ndarray[Any, Any]) -> Any:
+    """The object of the user's subclass of ndarray that a holder represents, with these numbers."""
+    made = numbers.view(type(holder)._real)
     if hasattr(made, "__dict__"):
-        made.__dict__.update(carrier.__dict__)
+        made.__dict__.update(holder.__dict__)
     return made
 
 
@@ -197,4 +197,4 @@ _OURS = __package__.partition(".")[0] + ".scipy."
 
 def _may_hold(cls: type) -> bool:
     """Whether it is an array, or may hold one, as an object that copied code has made."""
-    return issubclass(cls, (NumpyArray, Carrier, *_CONTAINERS)) or hasattr(cls, "_real") or cls.__module__.startswith(_OURS)
+    return issubclass(cls, (NumpyArray, ArrayHolder, *_CONTAINERS)) or hasattr(cls, "_real") or cls.__module__.startswith(_OURS)

@@ -14,7 +14,7 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from ...core.contract.errors import NumpyCodeError
 from .. import array_makers
 from ..array import NumpyArray, decided, known_numbers, pretended, settled_number
-from ..array_like import carrier_among
+from ..array_like import holder_among
 from ..array_makers import asarray
 from ..decisions import active
 from ..made_array import array_of_engine, made, plain
@@ -268,8 +268,8 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
 
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
-        if (carrier := carrier_among((args, keywords))) is not None:
-            return carrier.__array_function__(real, (type(carrier),), args, keywords)
+        if (holder := holder_among((args, keywords))) is not None:
+            return holder.__array_function__(real, (type(holder),), args, keywords)
         if polynomials and any(isinstance(arg, np.poly1d) for arg in args):
             return of(written)(*args, **keywords)
         if real is np.einsum:  # of which a list may say axes

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..array import NumpyArray, pretended
-from ..array_like import Carrier
+from ..array_like import ArrayHolder
 
 
 class Standing(type):
@@ -50,7 +50,7 @@ def real_of(value: Any) -> Any:
 
 def is_instance(x: Any, classes: Any) -> bool:
     """The built-in of this name, for which an engine's array is NumPy's."""
-    if isinstance(x, Carrier):
+    if isinstance(x, ArrayHolder):
         return is_subclass(type(x)._real, classes) or isinstance(x, classes)  # type: ignore[attr-defined]
     if isinstance(x, NumpyArray):
         return is_subclass(pretended(x), classes) or classes is NumpyArray

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..array import NumpyArray, known_numbers, of_no_axes
-from ..array_like import Carrier, with_each
+from ..array_like import ArrayHolder, with_each
 from ..made_array import MadeArray, captured, made
 from . import classes
 from .globals import Of
 from .standing import Standing
 
 
-class Carrying(Standing):
+class HolderType(Standing):
     """The metaclass of such classes, which have the attributes of the user's."""
 
     def __call__(cls, *args: Any, **keywords: Any) -> Any:
@@ -30,7 +30,7 @@ class Carrying(Standing):
         return cls._of(getattr(cls._real, name))
 
 
-class Subclass(Carrier, np.lib.mixins.NDArrayOperatorsMixin, metaclass=Carrying):  # type: ignore[metaclass]
+class Subclass(ArrayHolder, np.lib.mixins.NDArrayOperatorsMixin, metaclass=HolderType):  # type: ignore[metaclass]
     """The replacement of ndarray as a base."""
 
     __slots__ = ("__dict__", "__weakref__")
@@ -60,10 +60,10 @@ class Subclass(Carrier, np.lib.mixins.NDArrayOperatorsMixin, metaclass=Carrying)
         return self._inner
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-        result = getattr(ufunc, method)(*_bare(inputs), **_bare(keywords))
+        result = getattr(ufunc, method)(*_unwrapped(inputs), **_unwrapped(keywords))
         if "out" in keywords:
             return keywords["out"][0] if len(keywords["out"]) == 1 else keywords["out"]
-        first: Any = next((x for x in inputs if isinstance(x, Carrier)), None)
+        first: Any = next((x for x in inputs if isinstance(x, ArrayHolder)), None)
         if first is None or method == "at":
             return result
         parts = result if type(result) is tuple else (result,)
@@ -75,7 +75,7 @@ class Subclass(Carrier, np.lib.mixins.NDArrayOperatorsMixin, metaclass=Carrying)
 
     def _in_its_class(self, ours: Any, numpys: Any, args: tuple[Any, ...], keywords: Any) -> Any:
         """The result of our function, of the class that NumPy's has."""
-        result = ours(*_bare(args), **_bare(keywords))
+        result = ours(*_unwrapped(args), **_unwrapped(keywords))
         if not isinstance(result, (NumpyArray, np.ndarray, list, tuple)):
             return result
         with np.errstate(all="ignore"):
@@ -105,7 +105,7 @@ class Subclass(Carrier, np.lib.mixins.NDArrayOperatorsMixin, metaclass=Carrying)
         return self._in_its_class(operator.getitem, operator.getitem, (self, index), {})
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._inner[_bare(index)] = _bare(value)
+        self._inner[_unwrapped(index)] = _unwrapped(value)
 
     def __iter__(self) -> Iterator[Any]:
         return (Subclass.__getitem__(self, n) for n in range(len(self._inner)))
@@ -118,20 +118,20 @@ class Subclass(Carrier, np.lib.mixins.NDArrayOperatorsMixin, metaclass=Carrying)
 
 
 def _forwarding(name: str) -> Callable[..., Any]:
-    return lambda self, *args: getattr(self._inner, name)(*_bare(args))
+    return lambda self, *args: getattr(self._inner, name)(*_unwrapped(args))
 
 
 for _name in ("bool", "complex", "contains", "float", "format", "index", "int", "len", "repr", "str"):
     setattr(Subclass, f"__{_name}__", _forwarding(f"__{_name}__"))
 
 
-def _bare(value: Any) -> Any:
-    return value._inner if isinstance(value, Carrier) else with_each(_bare, value)
+def _unwrapped(value: Any) -> Any:
+    return value._inner if isinstance(value, ArrayHolder) else with_each(_unwrapped, value)
 
 
 def _plain(value: Any) -> Any:
     """The values as NumPy has them, with other numbers for those that are unknown."""
-    if isinstance(value, Carrier):
+    if isinstance(value, ArrayHolder):
         return np.asarray(_plain(value._inner)).view(type(value)._real)  # type: ignore[attr-defined]
     if type(value) is MadeArray:
         return value._array
@@ -168,7 +168,7 @@ def class_for(cls: type, of: Of, copy: classes.Copy) -> Any:
     """The replacement of a subclass of ndarray."""
     bases = [Subclass if base is np.ndarray else of(base) if issubclass(base, np.ndarray) else base for base in cls.__bases__]
     body = {"_real": cls, "_of": staticmethod(of), "__module__": cls.__module__, "__qualname__": cls.__qualname__}
-    made_class = Carrying(cls.__name__, tuple(bases), body | {"__getattribute__": _reading(of)})
+    made_class = HolderType(cls.__name__, tuple(bases), body | {"__getattribute__": _reading(of)})
     for base in reversed(cls.__mro__):
         if base is cls or (base is not object and not issubclass(base, np.ndarray)):
             classes.fill(made_class, dict(vars(base)), copy)

@@ -21,7 +21,7 @@ from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
 from .check_gradient import VALUE, GradientCheck, checked
 from .comparison import Comparison, engines_of, takes_differences, with_reference
-from .facts import arguments_of, operation_of_name, parts_of, require_call
+from .facts import arguments_of, fields_of, operation_of_name, require_call
 from .leaves import named_leaves, nearby, taken_apart
 from .measured import LeafDifference, Measured, listed
 from .numbers import Array, distances, largest_of, widened
@@ -154,7 +154,7 @@ class _Call:
         """A result, and its numbers by path, such as `gradient[0]['w']`; a map is applied once, in a random direction."""
         result, numbers = self.operator(f, backend, *args, **self.kwargs), dict[str, Array]()
         # An operator that is not this package's may return a named tuple.
-        own = getattr(result, "_fields", (self.name,)) if self.operation is None else tuple(parts_of(self.operation))
+        own = getattr(result, "_fields", (self.name,)) if self.operation is None else tuple(fields_of(self.operation))
         for path, part in zip(own, result if len(own) > 1 else (result,)):
             if isinstance(part, Back):
                 part = part(_random_cotangent(result.value))
@@ -235,7 +235,7 @@ def _without_maps(result: Any) -> Any:
 def _with_kinks(call: _Call, report: Comparison, functions: Mapping[AutoBackend, Callable[..., Any]]) -> Comparison:
     """The report with the leaves at a kink of f marked; or with a note, if f does not repeat its value."""
     reference, operation = report.reference, call.operation
-    if operation is None or operation.order == 2 or parts_of(operation).get("gradient") != "arguments" or reference is None:
+    if operation is None or operation.order == 2 or fields_of(operation).get("gradient") != "arguments" or reference is None:
         return report
     suspects = [(m.backend, d.path) for m, d, _ in report.disagreements() if not d.note and d.path.startswith("gradient")]
     if not suspects:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.call.messages import require_function
 from ..core.operators.dispatch import OPERATIONS, entry_of, require_operator
-from ..core.operators.operation import Operation, PartForm
+from ..core.operators.operation import FieldForm, Operation
 
 
 def operations() -> list[type[Operation]]:
@@ -35,8 +35,8 @@ def require_call(caller: str, operator: Any, f: Any) -> None:
     require_function(caller.partition("(")[0], f)
 
 
-def parts_of(operation: type[Operation]) -> dict[str, PartForm]:
-    """The results of an operator by name, each with its form."""
+def fields_of(operation: type[Operation]) -> dict[str, FieldForm]:
+    """The fields of the result of an operator by name, and what each is."""
     if operation.result is None:
         return dict(zip((operation.name,), operation.forms, strict=True))
     names: tuple[str, ...] = operation.result._fields  # type: ignore[attr-defined]
@@ -50,10 +50,10 @@ def gives_map(operation: type[Operation]) -> bool:
 
 def plain_of(operation: type[Operation]) -> type[Operation] | None:
     """The operation that returns only the last of several results (`gradient` for `value_and_gradient`), or None."""
-    parts = list(parts_of(operation).items())
+    parts = list(fields_of(operation).items())
     if len(parts) == 1:
         return None
-    return next((other for other in OPERATIONS.values() if list(parts_of(other).items()) == parts[-1:]), None)
+    return next((other for other in OPERATIONS.values() if list(fields_of(other).items()) == parts[-1:]), None)
 
 
 def arguments_of(operation: type[Operation], args: tuple[Any, ...]) -> tuple[Any, ...]:

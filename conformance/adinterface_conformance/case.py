@@ -29,8 +29,8 @@ from adinterface.core.contract import Backend
 from adinterface.core.contract.backend import Aux, FlatFunction
 from adinterface.core.contract.library import kind
 from adinterface.core.contract.registry import backend_class, find
-from adinterface.core.operators.operation import Operation, PartForm
-from adinterface.tools.facts import arguments_of, operation_of_name, parts_of
+from adinterface.core.operators.operation import FieldForm, Operation
+from adinterface.tools.facts import arguments_of, fields_of, operation_of_name
 
 from .accuracy import tolerance
 from .arguments import Arguments, under
@@ -75,8 +75,8 @@ class Case:
         self.scenario, self.backend = scenario, backend
         self.operation = operation_of(scenario)
         self.name = self.operation.name
-        #: What each part of the result looks like, by its name.
-        self.forms = parts_of(self.operation)
+        #: What each field of the result is, by its name.
+        self.forms = fields_of(self.operation)
         self.rng = np.random.default_rng(zlib.crc32(scenario.name.encode()))
         self._known: dict[str, Any] = {}
         #: What the first call, and that of `run`, left changed that is global.
@@ -227,7 +227,7 @@ class Case:
         return operator(f, self.backend, *args, **kwargs)
 
     def parts(self, result: Any) -> dict[str, Any]:
-        """The result of an operator, part by part; a map is applied to the seed or tangents of the scenario."""
+        """The result of an operator, field by field; a map is applied to the seed or tangents of the scenario."""
         names = list(self.forms)
         if len(names) == 1:
             return {names[0]: result}
@@ -235,13 +235,13 @@ class Case:
         assert len(result) == len(names), f"{self.name} returned {len(result)} results, wanted {', '.join(names)}"
         return {name: self._applied(form, part) for (name, form), part in zip(self.forms.items(), result)}
 
-    def _applied(self, form: PartForm, part: Any) -> Any:
+    def _applied(self, form: FieldForm, part: Any) -> Any:
         if form == "back":
             return part(self.seed)
         return part(*self.tangents) if form == "push" else part
 
     def run(self) -> dict[str, Any]:
-        """The result, part by part, of the one call that most checks look at."""
+        """The result, field by field, of the one call that most checks look at."""
         return self.once("run", self._run)  # type: ignore[no-any-return]
 
     def _run(self) -> dict[str, Any]:

@@ -29,10 +29,10 @@ from adinterface import AutoBackend, AutoSparse, Constant, DisconnectedWarning, 
 from adinterface.core.contract import NodeType
 from adinterface.core.contract.library import Library, kind, width
 from adinterface.core.contract.registry import find
-from adinterface.core.operators.operation import Operation, PartForm
+from adinterface.core.operators.operation import FieldForm, Operation
 from adinterface.core.tree import handler_of
 from adinterface.sparse.operators import SPARSE
-from adinterface.tools.facts import operator_of, parts_of, plain_of
+from adinterface.tools.facts import fields_of, operator_of, plain_of
 
 from . import laws, ownership
 from .accuracy import differentiates, nests
@@ -64,9 +64,9 @@ def every(operation: type[Operation]) -> bool:
     return True
 
 
-def with_parts(*names: str, order: int | None = None) -> Operators:
-    """The operators that return one of these parts, taking so many derivatives."""
-    return lambda operation: order in (None, operation.order) and any(name in names for name in parts_of(operation))
+def with_fields(*names: str, order: int | None = None) -> Operators:
+    """The operators whose result has one of these fields, taking so many derivatives."""
+    return lambda operation: order in (None, operation.order) and any(name in names for name in fields_of(operation))
 
 
 def _with_companion(operation: type[Operation]) -> bool:
@@ -142,7 +142,7 @@ def check(
 ) -> Callable[[Callable[[Case], None]], Callable[[Scenario, AutoBackend], None]]:
     """Make a check from a law of a `Case`, and register it in CHECKS.
 
-    operators: those for which it holds, such as `with_parts("gradient")`; all by default. For the rest see `Check`.
+    operators: those for which it holds, such as `with_fields("gradient")`; all by default. For the rest see `Check`.
     """
 
     def register(law: Callable[[Case], None]) -> Callable[[Scenario, AutoBackend], None]:
@@ -196,7 +196,7 @@ def _compare(case: Case, expected: Any) -> None:
         assert_close(got, numbers, part, rtol, scale)
 
 
-@check(with_parts("value"))
+@check(with_fields("value"))
 def value(case: Case) -> None:
     """The value is what f returns, also what is auxiliary in it."""
     for template, got, path in nodes(case.value, case.run()["value"], "value"):
@@ -259,9 +259,9 @@ Rule = Callable[[Any, Any, tuple[Any, ...], str], None]
 
 
 def _walk(case: Case, part: str, got: Any, rule: Rule) -> None:
-    """`rule` at every leaf of one part of a result, whose nodes and Nones are compared on the way."""
+    """`rule` at every leaf of one field of a result, whose nodes and Nones are compared on the way."""
     args = case.arguments.args
-    form: PartForm = case.forms[part]
+    form: FieldForm = case.forms[part]
     if form == "value":
         for template, other, path in nodes(case.value, got, part):
             if has_derivative(template):
@@ -362,31 +362,31 @@ def memory(case: Case) -> None:
 # Laws ----------------------------------------------------------------------------------------------------------------
 
 
-@check(with_parts("back", "push", "tangent"), without=("kink",))
+@check(with_fields("back", "push", "tangent"), without=("kink",))
 def adjointness(case: Case) -> None:
     """<push(v), w> = <v, back(w)>, in the real inner product Re sum(conj(a) b)."""
     laws.adjointness(case)
 
 
-@check(with_parts("gradient", "jacobian", "derivative", order=1), without=("discrete", "kink"), share=4)
+@check(with_fields("gradient", "jacobian", "derivative", order=1), without=("discrete", "kink"), share=4)
 def consistency(case: Case) -> None:
     """A gradient agrees with the pushforward of f, a Jacobian or derivative with its pullback."""
     laws.adjointness(case)
 
 
-@check(with_parts("back", "push", "hvp"), without=("kink",))
+@check(with_fields("back", "push", "hvp"), without=("kink",))
 def linearity(case: Case) -> None:
     """`back`, `push` and the Hessian are linear maps, and return the same when called again."""
     laws.linearity(case)
 
 
-@check(with_parts("back", "push"), share=4)
+@check(with_fields("back", "push"), share=4)
 def stacks(case: Case) -> None:
     """A stack of cotangents or tangents gives what its entries give."""
     laws.stacks(case)
 
 
-@check(with_parts("hessian", "hvp"), without=("kink",))
+@check(with_fields("hessian", "hvp"), without=("kink",))
 def symmetry(case: Case) -> None:
     """The Hessian is symmetric."""
     laws.symmetry(case)
@@ -437,7 +437,7 @@ def outer_in_a_thread(case: Case) -> None:
     ownership.outer_in_a_thread(case)
 
 
-@check(with_parts("back", "push"), without=("kink",), share=2, condition=_nests)
+@check(with_fields("back", "push"), without=("kink",), share=2, condition=_nests)
 def maps_outside(case: Case) -> None:
     """An outer derivative passes through `back` and `push` that were made outside of it."""
     ownership.maps_outside(case)
@@ -474,7 +474,7 @@ def recorded(case: Case) -> None:
 # Behaviour -----------------------------------------------------------------------------------------------------------
 
 
-@check(with_parts("gradient", "back", order=1), condition=lambda scenario, backend: case_of(scenario, backend).reverse)
+@check(with_fields("gradient", "back", order=1), condition=lambda scenario, backend: case_of(scenario, backend).reverse)
 def evaluations(case: Case) -> None:
     """An engine with a pullback evaluates f exactly once."""
     case.run()
@@ -631,7 +631,7 @@ def _of_two(leaf: Any) -> Any:
     return Each(np.stack([leaf, shifted(leaf)])) if _is_floating_array(leaf) else leaf
 
 
-@check(with_parts("back", "push"), share=2)
+@check(with_fields("back", "push"), share=2)
 def snapshot(case: Case) -> None:
     """Later writes of the caller into its arrays or a result do not change the results of `back` and `push`."""
     plain = case.run()
@@ -716,7 +716,7 @@ def warns(case: Case) -> None:
     others = [f"{each.category.__name__}: {each.message}" for each in found if each.category not in known]
     if not disconnected:
         assert not others, f"{case.name} warns: {others[0]}"
-    elif with_parts("gradient", order=1)(case.operation) and case.tells_disconnected:
+    elif with_fields("gradient", order=1)(case.operation) and case.tells_disconnected:
         assert DisconnectedWarning in kinds, f"f depends on no argument, and {case.name} gives no DisconnectedWarning"
 
 
@@ -808,7 +808,7 @@ def threads(case: Case) -> None:
             assert_close(got, expected[part], f"thread {n}: {part}", 0.0)
 
 
-@check(with_parts("gradient", "jacobian", order=1), share=8, condition=lambda scenario, backend: _divides(scenario, backend))
+@check(with_fields("gradient", "jacobian", order=1), share=8, condition=lambda scenario, backend: _divides(scenario, backend))
 def workers(case: Case) -> None:
     """Computed in parts on workers, the result is the same, and equal to the bit for any number of workers."""
     results = []
@@ -825,7 +825,7 @@ def _divides(scenario: Scenario, backend: AutoBackend) -> bool:
     """Whether workers can share the work of the operator: Jacobians, and the evaluations of differences."""
     if getattr(backend, "executor", ...) is not None:
         return False
-    return "jacobian" in parts_of(operation_of(scenario)) or find(backend).errors is not None
+    return "jacobian" in fields_of(operation_of(scenario)) or find(backend).errors is not None
 
 
 @check(share=8)

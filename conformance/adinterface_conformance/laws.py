@@ -243,7 +243,7 @@ def _of_value(case: Case, got: Any, name: str) -> Iterator[Model]:
     return iter(())
 
 
-#: What a part of a result says of f: from the case, the part, and the name of a random direction.
+#: What a field of a result says of f: from the case, the field, and the name of a random direction.
 Models = Callable[[Case, Any, str], Iterator[Model]]
 #: The models of each part, by its name.
 MODELS: dict[str, Models] = {
@@ -265,7 +265,7 @@ def models_of(case: Case, part: str) -> Models:
     """The models of a part. Raises TypeError if no law knows the part."""
     if part not in MODELS:
         raise TypeError(
-            f"{case.name}: no law knows the part {part!r} of its result. Add the part to MODELS in "
+            f"{case.name}: no law knows the field {part!r} of its result. Add the field to MODELS in "
             f"conformance/adinterface_conformance/laws.py."
         )
     return MODELS[part]

@@ -33,11 +33,11 @@ from adinterface.core.operators.jacobian import ValueAndJacobianOperation
 from adinterface.core.operators.run import run
 from adinterface.tools.facts import (
     arguments_of,
+    fields_of,
     gives_map,
     operation_of_name,
     operations,
     operator_of,
-    parts_of,
     plain_of,
 )
 
@@ -83,11 +83,11 @@ def test_results_are_what_the_facts_say(operation):
     operator, f, args = example_of(operation)
     result = operator(f, AutoAutograd(), *args)
     assert arguments_of(operation, args) == (args[0][0] if operation.directions == "second tuple" else args[0],)
-    assert tuple(parts_of(operation)) == getattr(result, "_fields", (operation.name,))
+    assert tuple(fields_of(operation)) == getattr(result, "_fields", (operation.name,))
     assert operation.result is None or type(result) is operation.result
-    results = dict(zip(parts_of(operation), (result,) if operation.result is None else result))
+    results = dict(zip(fields_of(operation), (result,) if operation.result is None else result))
     assert gives_map(operation) == any(callable(part) for part in results.values())
-    for name, form in parts_of(operation).items():
+    for name, form in fields_of(operation).items():
         part = results[name]
         assert callable(part) == (form in ("back", "push"))
         assert (type(part) is tuple) == (form in ("arguments", "jacobian")), name
@@ -238,7 +238,7 @@ def test_the_conformance_kit_catches_a_wrong_new_operator(name, change, check, m
 
 
 def test_laws_and_fuzz_know_the_parts_of_every_operator():
-    parts = {part for operation in operations() for part in parts_of(operation)}
+    parts = {part for operation in operations() for part in fields_of(operation)}
     assert set(MODELS) == parts
 
 

@@ -34,11 +34,11 @@ Compiled = Callable[..., Results]
 #: A dense Jacobian or Hessian with more entries is large.
 LARGE = 10**7
 
-#: The form of a result. "value": what f returned. "tangent": a tree like the value, None for a leaf without a derivative.
+#: What a field of a result is. "value": what f returned. "tangent": a tree like the value, None for a leaf without derivative.
 #: "arguments": a tuple with a tree like each argument. "argument": a tree like the first. "jacobian": a tree like the value, of
 #: such tuples. "hessian": a tree of trees, both like the first argument. "back": a map from a cotangent of the value to
 #: "arguments". "push": a map from a tangent of each argument to "tangent".
-PartForm = Literal["value", "tangent", "arguments", "argument", "jacobian", "hessian", "back", "push"]
+FieldForm = Literal["value", "tangent", "arguments", "argument", "jacobian", "hessian", "back", "push"]
 
 #: The arguments that an operator differentiates: each argument of f that is not a Constant; the first alone; or the first,
 #: which must be one real number.
@@ -49,7 +49,7 @@ Takes = Literal["arguments", "one argument", "one number"]
 Directions = Literal["second argument", "second tuple"]
 
 #: The forms of the results of an operator, and the class of its results, None for a single one.
-Forms = tuple[PartForm, ...]
+Forms = tuple[FieldForm, ...]
 ResultType = type[tuple[Any, ...]] | None
 
 
@@ -90,7 +90,7 @@ class Operation(ABC):
         #: Whether something is decided once for each specialization.
         self.specializes: bool = type(self).specialized is not Operation.specialized
         self.gives_value: bool = "value" in self.forms
-        self._parts: tuple[PartForm, ...] = tuple([form for form in self.forms if form != "value"])
+        self._parts: tuple[FieldForm, ...] = tuple([form for form in self.forms if form != "value"])
         #: Whether a result has the structure of f's value.
         self.needs_aux: bool = not {"value", "tangent", "jacobian"}.isdisjoint(self.forms)
         #: The plans that one-shot and prepared calls share.
@@ -180,7 +180,7 @@ class Operation(ABC):
             fields.insert(0, aux.form.assemble(outputs, aux.arrays, call.present))
         return fields[0] if self.result is None else self.result(*fields)
 
-    def _present(self, form: PartForm, call: Call, aux: Any, part: Any) -> Any:
+    def _present(self, form: FieldForm, call: Call, aux: Any, part: Any) -> Any:
         if form == "tangent":
             return call.tangent(aux.form.structure, part)
         if form == "jacobian":

@@ -262,7 +262,7 @@ MODELS: dict[str, Models] = {
 
 
 def models_of(case: Case, part: str) -> Models:
-    """The models of a part. Raises TypeError if no law knows the part."""
+    """The models of a field. Raises TypeError if no law knows the field."""
     if part not in MODELS:
         raise TypeError(
             f"{case.name}: no law knows the field {part!r} of its result. Add the field to MODELS in "

@@ -247,7 +247,7 @@ def test_laws_and_fuzz_refuse_a_part_that_they_do_not_know():
     scenario = replace(SCENARIOS["product"], operator=hvp_and_slope)
     failed = {outcome.check: outcome.message for outcome in run_scenario(scenario, AutoAutograd()) if not outcome.good}
     assert failed["taylor"] == (
-        "TypeError: hvp_and_slope: no law knows the part 'slope' of its result. Add the part to MODELS in "
+        "TypeError: hvp_and_slope: no law knows the field 'slope' of its result. Add the field to MODELS in "
         "conformance/adinterface_conformance/laws.py."
     )
     _, trials = drawn(0, 0)
@@ -255,7 +255,7 @@ def test_laws_and_fuzz_refuse_a_part_that_they_do_not_know():
     with pytest.raises(TypeError) as caught:
         judge(trial, Call(AutoAutograd()))
     assert str(caught.value) == (
-        "hvp_and_slope: no law knows the part 'slope' of its result. Add the part to MODELS in "
+        "hvp_and_slope: no law knows the field 'slope' of its result. Add the field to MODELS in "
         "conformance/adinterface_conformance/laws.py."
     )
 

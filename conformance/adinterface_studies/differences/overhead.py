@@ -1,44 +1,40 @@
 """What a gradient by differences costs beyond its evaluations: `python -m adinterface_studies differences --overhead`.
 
 Each gradient is compared with the least that anybody would write: f at a copy of the point with one number displaced, as often
-as the method evaluates f. The two run in turn, each round within milliseconds, and the median of the ratios counts. So a
-machine whose speed changes disturbs it least. Microseconds are this ratio times the lower tenth of the evaluations' times.
+as the method evaluates f. The two run in turn, and the fastest of each counts, in processor time.
 """
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from adinterface import AutoFiniteDifferences, gradient, prepare
 
+from ..timing import fastest
+
 Array = np.ndarray[Any, Any]
 
 #: How many numbers a point has, and how long one measurement takes in seconds.
-SIZES, LONG = (1, 20, 1000), 4.0
+SIZES, LONG = (1, 20, 1000), 8.0
 #: How long calls are timed together, in seconds.
 BATCH = 1e-3
 
 
 class Overhead(NamedTuple):
-    """Of one gradient. Times in seconds."""
+    """Of one gradient."""
 
     method: str
     way: str
     size: int
     evaluations: int
-    #: Of the gradient, and of its evaluations alone.
-    whole: float
-    bare: float
-
-    @property
-    def each(self) -> float:
-        """Beyond f and the copy of its array, by evaluation."""
-        return (self.whole - self.bare) / self.evaluations
+    #: Microseconds beyond f and the copy of its array, by evaluation; and the time of the gradient over that of these.
+    each: float
+    ratio: float
 
 
 def cheap(x: Array) -> Any:
@@ -64,47 +60,22 @@ def overhead(method: str, way: str, size: int, long: float = LONG) -> Overhead:
         return cheap(x)
 
     gradient(counted, backend, x)
-    once = prepare(gradient, cheap, backend, x) if way == "prepared" else lambda x: gradient(cheap, backend, x)
+    once = prepare(gradient, cheap, backend, x) if way == "prepared" else partial(gradient, cheap, backend)
     places = [k % size for k in range(count)]
 
-    def bare(x: Array) -> None:
+    def evaluations() -> None:
         for place in places:
             moved = x.copy()
             moved[place] += 1e-3
             cheap(moved)
 
-    whole, alone = _median(once, bare, x, long)
-    return Overhead(method, way, size, count, whole, alone)
-
-
-def _median(first: Callable[[Array], Any], second: Callable[[Array], Any], x: Array, long: float) -> tuple[float, float]:
-    """Seconds of a call of each: of the second the lower tenth, of the first so much more as the median ratio says.
-
-    Calls are timed in batches, since the clock of processor time may stop for microseconds.
-    """
-    times = max(1, round(BATCH / max(_batch(first, x, 3), 1e-9)))
-    rounds: list[tuple[float, float]] = []
-    end = time.process_time() + long
-    while time.process_time() < end or not rounds:
-        rounds.append((_batch(first, x, times), _batch(second, x, times)))
-    ratio = statistics.median([one / max(other, 1e-9) for one, other in rounds])
-    quick = sorted([other for _, other in rounds])[len(rounds) // 10]
-    return ratio * quick, quick
-
-
-def _batch(run: Callable[[Array], Any], x: Array, times: int) -> float:
-    """Seconds of one of so many calls."""
-    start = time.process_time()
-    for _ in range(times):
-        run(x)
-    return (time.process_time() - start) / times
+    whole, plain = fastest([partial(once, x), evaluations], seconds=long, batch=BATCH, clock=time.process_time)
+    return Overhead(method, way, size, count, 1e6 * (whole - plain) / count, whole / plain)
 
 
 def as_text(rows: Iterator[Overhead]) -> str:
     """The rows as a Markdown table."""
     lines = ["| method | call | numbers | evaluations | us beyond each | whole / evaluations |", "| --- " * 6 + "|"]
     for row in rows:
-        lines.append(
-            f"| {row.method} | {row.way} | {row.size} | {row.evaluations} | {1e6 * row.each:.1f} | {row.whole / row.bare:.2f} |"
-        )
+        lines.append(f"| {row.method} | {row.way} | {row.size} | {row.evaluations} | {row.each:.1f} | {row.ratio:.2f} |")
     return "\n".join(lines)

@@ -15,7 +15,6 @@ STUDIES = {
     "overhead": ("functions.overhead", "what `numpy_function` adds to an operation: docs/numpy"),
     "deep-costs": ("deep_costs", "the time of gradients of copied code, over that of the plain function: docs/numpy"),
     "packages": ("packages.command", "200 functions of packages, and a user's own, under `deep=True`: docs/packages"),
-    "foreign": ("foreign", "functions of packages that nobody chose to fit, beside their own derivatives"),
     "s2mpj": ("s2mpj", "the CUTEst problems of the S2MPJ collection, unmodified, on every engine: docs/conformance"),
     "compositions": (
         "compositions",
@@ -24,7 +23,6 @@ STUDIES = {
     "batched": ("batches", "`batched` beside loops: docs/batched"),
     "differences": ("differences.command", "accuracy, evaluations and overhead of finite differences: docs/differences"),
     "distributed": ("distributed.command", "gradients over several processes, on a cluster too: docs/devices"),
-    "pymanopt": ("integrations.pymanopt", "pymanopt's own tests, through our integration: docs/integrations"),
     "openmdao": ("integrations.openmdao", "the NumPy `compute` methods of OpenMDAO and Dymos, unchanged: docs/integrations"),
     "ipopt": ("ipopt", "a constrained problem under pounce, beside callbacks by hand: docs/integrations"),
     "judge": ("judge.command", "right derivatives that `check_gradient` fails, planted faults that it misses: docs/comparing"),

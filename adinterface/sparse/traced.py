@@ -297,6 +297,9 @@ class TracedLibrary(Library):
     name = "traced"
     types: ClassVar[tuple[type, ...]] = (Traced,)
 
+    def __init__(self) -> None:
+        vars(self).update(plain_numpy=False)  # it makes no arrays
+
     def dtype(self, x: Any) -> str:
         return dtype_name(x.dtype)
 

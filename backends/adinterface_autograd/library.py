@@ -40,7 +40,6 @@ class AutogradLoops(Loops):
 class AutogradLibrary(Library):
     name = "autograd"
     types = (ArrayBox,)
-    plain_numpy = True
 
     def dtype(self, x: Any) -> str:
         numbers = getval(x)

@@ -46,7 +46,6 @@ _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 class TorchLibrary(Library):
     name = "torch"
     types = (torch.Tensor,)
-    adopts_new = True
 
     def signature(self, x: Any) -> Any:
         if x.is_nested:

@@ -105,7 +105,7 @@ def conversions(
         python_result=python_result,
         enter=enter_slots(enters, active),
         enter_carried=enter_slots([_carried_in(backend, slots[n], values[n], copy) for n in layout.carried], layout.carried),
-        owns_leaves=library.adopts_new and all(each in (NUMPY, PYTHON) for each in libraries) and not copy,
+        owns_leaves=not library.plain_numpy and all(each in (NUMPY, PYTHON) for each in libraries) and not copy,
         leave=leave,
         leave_all=None if leave is None else _conversion_of_all(backend, layout, values),
         present=backend.library.present(result_library) if direct and backend.library is not None else None,

@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from .auto import AutoBackend, Mode, is_mode
 from .inexact import Errors
-from .library import Library, Scoping, own_members
+from .library import Library, Scoping
+from .members import own_members
 from .nodes import NodeType
 from .rules import Arrays as Arrays
 

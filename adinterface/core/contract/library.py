@@ -11,7 +11,6 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from inspect import getattr_static
 from operator import attrgetter
 from types import ModuleType
 from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, final
@@ -21,6 +20,7 @@ import numpy as np
 from .ambient import now
 from .errors import ConversionError, NotDifferentiableError, PrecisionError, an
 from .loops import Loops
+from .members import own_members
 from .other_packages import advice
 from .rules import Arrays, FlatRule
 
@@ -49,12 +49,6 @@ class Scoping(Protocol):
     """Returns the context that a call needs at this point; None where it needs none."""
 
     def __call__(self) -> AbstractContextManager[Any] | None: ...
-
-
-def own_members(cls: type, base: type) -> frozenset[str]:
-    """The names of the members of a class of the contract that a subclass defines in place of the defaults."""
-    members = [name for name in dir(base) if not name.startswith("_")]
-    return frozenset([name for name in members if getattr_static(cls, name) is not getattr_static(base, name)])
 
 
 def as_it_is(x: Any, taken: set[int]) -> Any:
@@ -143,9 +137,6 @@ class Generator(NamedTuple):
 class LibraryShortcuts:
     """Conversions that a library may do itself where that is faster. All are optional."""
 
-    #: `enter` turns a NumPy array into a new object of this call, though it may share the array's memory.
-    adopts_new: ClassVar[bool] = False
-
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         """A direct conversion of arrays like this one, of the library `source`, to arrays of this library.
 
@@ -192,8 +183,6 @@ class Library(LibraryShortcuts, ABC):
     mutable: ClassVar[bool] = True
     #: Whether the engine's compiler also takes its non-numeric arrays, such as random keys.
     compiles_other: ClassVar[bool] = False
-    #: Whether arrays that the engine does not trace are plain NumPy arrays.
-    plain_numpy: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         cls.gives = own_members(cls, Library)
@@ -245,6 +234,12 @@ class Library(LibraryShortcuts, ABC):
     def sent(self, x: Any) -> Any:
         """x for a worker, which may be another process: in a form that can be read there unchanged."""
         return x
+
+    @functools.cached_property
+    @final
+    def plain_numpy(self) -> bool:
+        """Whether arrays that the engine does not trace are plain NumPy arrays."""
+        return type(self.asarray(np.zeros(()))) is np.ndarray
 
     @final
     def foreign(self, x: Any, source: Library) -> Any:
@@ -397,7 +392,6 @@ class NumpyLibrary(Library):
 
     name = "numpy"
     types: ClassVar[tuple[type, ...]] = (np.ndarray, np.generic)
-    plain_numpy = True
 
     def owns(self, x: object) -> bool:
         return type(x) is np.ndarray or isinstance(x, (np.generic, np.memmap))

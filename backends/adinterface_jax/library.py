@@ -181,16 +181,13 @@ class JaxLibrary(Library):
         if type(example) is float:
             return _to_float
         if source is self and not isinstance(example, jax.core.Tracer):
-            return _own_array(example)
-        return None
+            return _untraced if example is None else _own_array(example)
+        return _own_numbers_of_any_dtype if source is NUMPY and example is None else None
 
     def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
         if any(source is not self for source in sources) or any(isinstance(x, jax.core.Tracer) for x in examples):
             return None
         return _own_arrays(examples)
-
-    def present(self, target: Library) -> Leave | None:
-        return _untraced if target is self else _own_numbers_of_any_dtype if target is NUMPY else None
 
     def namespace(self, x: Any) -> ModuleType:
         return namespace

@@ -189,13 +189,10 @@ class TorchLibrary(Library):
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         if source is self:
-            return _own if _has_memory(example) else None
+            return _own if example is None or _has_memory(example) else None
         if type(example) is float:
             return _own_number
-        return _own_numbers if _is_shareable(example) else None
-
-    def present(self, target: Library) -> Leave | None:
-        return _own if target is self else _own_numbers if target is NUMPY else None
+        return _own_numbers if _is_shareable(example) or (source is NUMPY and example is None) else None
 
     def loops(self) -> Loops:
         from .loops import TorchLoops

@@ -108,7 +108,7 @@ def conversions(
         owns_leaves=not library.plain_numpy and all(each in (NUMPY, PYTHON) for each in libraries) and not copy,
         leave=leave,
         leave_all=None if leave is None else _conversion_of_all(backend, layout, values),
-        present=backend.library.present(result_library) if direct and backend.library is not None else None,
+        present=backend.library.leave(None, result_library) if direct and backend.library is not None else None,
         stand_in=stand_in,
         scope=_scope(backend, layout, backends),
     )

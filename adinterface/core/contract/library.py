@@ -148,16 +148,13 @@ class LibraryShortcuts:
     def leave(self, example: Any, source: Library) -> Leave | None:
         """A direct conversion of this library's results to results like the example, an array of the library `source`.
 
-        None where only `restore` of that library serves. The conversion itself returns None for a result that needs `restore`.
+        Without an example (None), of results of any shape and dtype to arrays of `source`. None where only `restore` of that
+        library serves. The conversion itself returns None for a result that needs `restore`.
         """
         return None
 
     def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
         """The same as `leave`, for several results at once, like these examples of these libraries."""
-        return None
-
-    def present(self, target: Library) -> Leave | None:
-        """The same as `leave`, for results of any shape and dtype, to arrays of the library `target`."""
         return None
 
     def loops(self) -> Loops:

@@ -49,7 +49,6 @@ class JaxLibrary(Library):
     name = "jax"
     types = (jax.Array,)
     mutable = False
-    compiles_other = True
 
     def dtype(self, x: Any) -> str:
         return dtype_name(x.dtype)

@@ -118,7 +118,7 @@ class Call:
             if presented is not None:
                 return in_form(presented, plan.conversions.result_library)
         source = library_of_array(result)
-        if source.compiles_other and kind(source.dtype(result)) == "other":
+        if source is not NUMPY and kind(source.dtype(result)) == "other":
             return result  # other libraries cannot represent it
         if plan.conversions.python_result and source.shape(result) == () and not source.traced(result):
             number: Any = source.to_numpy(result)

@@ -178,8 +178,6 @@ class Library(LibraryShortcuts, ABC):
     name: ClassVar[str]
     types: ClassVar[tuple[type, ...]]
     mutable: ClassVar[bool] = True
-    #: Whether the engine's compiler also takes its non-numeric arrays, such as random keys.
-    compiles_other: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         cls.gives = own_members(cls, Library)

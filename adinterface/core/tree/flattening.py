@@ -169,7 +169,8 @@ class Flattening:
                 return Static(value, reason)
             self._leaves.append(Leaf(value, library, place.owner, differentiated))
         else:
-            dtype = "" if library is None or (reason and library.compiles_other) else library.dtype(value)
+            # Compiled code takes the arrays without numbers of engines, such as random keys, and contains those of NumPy.
+            dtype = "" if library is None or (reason and library is not NUMPY) else library.dtype(value)
             owner = None if place.owner is None or reason else type(place.owner)
             self.values.append(value)
             self.slots.append(Slot(None if reason else library, dtype, differentiated, owner, reason))

@@ -90,7 +90,7 @@ def _stored(duplicated: Duplicated[Any], gradient: Any) -> Any:
 def _zeros(leaf: Leaf) -> Any:
     scoping = leaf.library.precision((leaf.library.dtype(leaf.value),))
     with (None if scoping is None else scoping()) or nullcontext():
-        return leaf.library.zeros_like(leaf.value)
+        return leaf.library.full_like(leaf.value, 0.0)
 
 
 def _written(leaf: Leaf, new: Any, accumulate: bool) -> Any:

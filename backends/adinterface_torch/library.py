@@ -154,9 +154,6 @@ class TorchLibrary(Library):
             array = np.array(array, dtype=array.dtype.newbyteorder("="))
         return torch.from_numpy(array)
 
-    def zeros_like(self, x: Any, count: int | None = None) -> Any:
-        return torch.zeros_like(x) if count is None else x.new_zeros((count, *x.shape))
-
     def unshared(self, x: Any, taken: set[int]) -> Any:
         if self.traced(x):
             return x

@@ -57,6 +57,8 @@ def as_it_is(x: Any, taken: set[int]) -> Any:
 
 
 _WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "complex64": 32, "complex128": 64}
+#: The dtypes of numbers that NumPy has in every release and on every machine, and in which no engine lacks one.
+_WIDE = frozenset({"float32", "float64", "complex64", "complex128"})
 _COMPLEX_OF = {32: "complex64", 64: "complex128"}
 
 
@@ -250,10 +252,14 @@ class Library(LibraryShortcuts, ABC):
         With `copy` the result shares no memory with x. Raises PrecisionError for a dtype that this library lacks.
         """
 
-    def zeros_like(self, x: Any, count: int | None = None) -> Any:
-        """Zeros with the dtype, shape and device of x, or a stack of `count` of them."""
-        shape = self.shape(x) if count is None else (count, *self.shape(x))
-        return self.asarray(np.zeros(shape), dtype=self.dtype(x), like=x)
+    @final
+    def full_like(self, x: Any, value: float, count: int | None = None) -> Any:
+        """An array like x, or a stack of `count` of them, filled with one number."""
+        shape, dtype = self.shape(x) if count is None else (count, *self.shape(x)), self.dtype(x)
+        numbers = np.zeros(shape, dtype if dtype in _WIDE else None)
+        if value:
+            numbers[...] = value
+        return self.asarray(numbers, dtype=dtype, like=x)
 
     def unshared(self, x: Any, taken: set[int]) -> Any:
         """x as a result: dense, writable, and not overlapping the memory in `taken`, where its own memory is then recorded."""

@@ -68,9 +68,6 @@ class AutogradLibrary(Library):
         real = kind(dtype) != "complex" and np.iscomplexobj(getval(x))
         return (anp.real(x) if real else x).astype(dtype)
 
-    def memory(self, x: Any) -> int | None:
-        return NUMPY.memory(x)
-
     def is_real_scalar(self, x: Any) -> bool:
         value = x._value
         return type(value) is np.float64 or NUMPY.is_real_scalar(np.asarray(getval(value)))

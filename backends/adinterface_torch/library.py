@@ -158,16 +158,12 @@ class TorchLibrary(Library):
         if self.traced(x):
             return x
         x = _resolved(x)
-        if not _is_dense(x) or (key := self.memory(x)) in taken:
-            return x.clone(memory_format=torch.contiguous_format)  # in memory that nothing else can overlap
-        if key is not None:
+        key = x.untyped_storage().data_ptr() if _has_memory(x) and not is_wrapped(x) else 0
+        if not _is_dense(x) or key in taken:
+            x = x.clone(memory_format=torch.contiguous_format)  # in memory that nothing else can overlap
+        if key:
             taken.add(key)
         return x
-
-    def memory(self, x: Any) -> int | None:
-        if is_wrapped(x) or not _has_memory(x):
-            return None
-        return x.untyped_storage().data_ptr() or None
 
     def is_real_scalar(self, x: Any) -> bool:
         return bool(x.dim() == 0 and x.dtype.is_floating_point)

@@ -26,6 +26,7 @@ from ..contract.library import (
     any_wide,
     as_it_is,
     complex_of,
+    note_memory,
     widest,
     width,
 )
@@ -227,13 +228,9 @@ def _owned_in(backend: Backend, slot: Slot, example: Any) -> Enter:
 
 
 def _recording_memory(library: Library, convert: Callable[[Any], Any]) -> Enter:
-    memory = library.memory
-
     def enter(value: Any, taken: set[int]) -> Any:
         array = convert(value)
-        key = memory(array)
-        if key is not None:
-            taken.add(key)
+        note_memory(library, array, taken)
         return array
 
     return enter

@@ -167,7 +167,7 @@ class LibraryShortcuts:
 class Library(LibraryShortcuts, ABC):
     """The arrays of one package.
 
-    Laws, for an array x of this library: `asarray(to_numpy(x), dtype(x))` equals x; `own(x, taken)` equals x and,
+    Laws, for an array x of this library: `asarray(to_numpy(x), dtype(x))` equals x; `unshared(x, taken)` equals x and,
     where arrays are mutable, overlaps nothing in `taken`; `asarray` never narrows.
 
     Arrays support indexing along the first axis and arithmetic with each other and with numbers. The namespace needs
@@ -262,12 +262,11 @@ class Library(LibraryShortcuts, ABC):
         return self.asarray(numbers, dtype=dtype, like=x)
 
     def unshared(self, x: Any, taken: set[int]) -> Any:
-        """x as a result: dense, writable, and not overlapping the memory in `taken`, where its own memory is then recorded."""
-        return x
+        """x as a result: dense, writable, and not overlapping the memory in `taken`.
 
-    def memory(self, x: Any) -> int | None:
-        """A key of x's memory; None where memory is not shared."""
-        return None
+        A key of x's own memory is then in `taken`, even where the result is a copy. By default x itself, but for NumPy arrays.
+        """
+        return NUMPY.unshared(x, taken) if type(x) is np.ndarray else x
 
     def is_real_scalar(self, x: Any) -> bool:
         """Whether x is 0-d and of a real floating dtype."""
@@ -358,16 +357,17 @@ class Library(LibraryShortcuts, ABC):
             raise ConversionError(f"{self.name} has no way to take a traced array out of a derivative (`Library.stopped`).")
         return self.asarray(numbers, dtype=self.dtype(x))
 
+    @final
     def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
         """A result of the library `source` as an array of this one, with this dtype, on the device of `like`."""
         if source is not self:
             if source.traced(result):
                 return source.asarray(result, dtype=dtype)
             free = source.unshared(result, taken)
-            result = self.asarray(self.foreign(free, source), dtype=dtype, like=like, copy=not source.mutable)
-            if source.mutable and (key := source.memory(free)) is not None and self.memory(result) == key:
-                taken.discard(key)  # the memory of this result, which `unshared` has just released
-        elif self.dtype(result) != dtype or like is not None:
+            # A sharded array is gathered for NumPy alone.
+            free = source.to_numpy(free) if self in (NUMPY, PYTHON) else self.foreign(free, source)
+            return self.unshared(self.asarray(free, dtype=dtype, like=like, copy=not source.mutable), set())
+        if self.dtype(result) != dtype or like is not None:
             result = self.asarray(result, dtype=dtype, like=like)
         return self.unshared(result, taken)
 
@@ -429,38 +429,11 @@ class NumpyLibrary(Library):
     def unshared(self, x: Any, taken: set[int]) -> Any:
         if isinstance(x, np.generic):
             return x
-        dense = x.flags.c_contiguous or x.flags.f_contiguous
-        key = self.memory(x)
-        if not (dense and x.flags.writeable and (x.flags.owndata or _sole_view(x))) or key in taken:
-            x = x.copy(order="K") if dense else np.ascontiguousarray(x)
-            key = self.memory(x)
+        dense, key = x.flags.c_contiguous or x.flags.f_contiguous, _memory(x)
+        own = dense and x.flags.writeable and (x.flags.owndata or _sole_view(x)) and key not in taken
         if key is not None:
             taken.add(key)
-        return x
-
-    def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
-        if type(like) is np.ndarray and source is not self and not source.mutable and not source.traced(result):
-            numbers = source.to_numpy(result)
-            if dtype_name(numbers.dtype) == dtype:  # of a promoted integer it is not the leaf's own
-                return np.array(numbers, dtype=like.dtype if dtype_name(like.dtype) == dtype else None)  # overlaps nothing
-        elif type(like) is np.ndarray and source is not self and not source.traced(result):
-            result = source.unshared(result, taken)
-            numbers = source.to_numpy(result)
-            if numbers.dtype == like.dtype and numbers.flags.writeable:
-                return numbers  # the result's own memory, which is noted
-            if (key := source.memory(result)) is not None:
-                taken.discard(key)
-        return super().restore(result, source, like, dtype, taken)
-
-    def memory(self, x: Any) -> int | None:
-        if not isinstance(x, np.ndarray) or not x.size:  # an empty array overlaps nothing
-            return None
-        owner = x
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
-        # Reading an address takes a microsecond or two. So the key is the identity of an array that owns its memory; for the
-        # memory of another library it is the address, as in that library.
-        return id(owner) if owner.base is None else x.__array_interface__["data"][0]
+        return x if own else x.copy(order="K") if dense else np.ascontiguousarray(x)
 
     def is_real_scalar(self, x: Any) -> bool:
         return bool(x.ndim == 0 and x.dtype.kind == "f")
@@ -473,10 +446,9 @@ class NumpyLibrary(Library):
             return None
         if not example.size:  # an empty array overlaps nothing
             return as_it_is
-        memory = self.memory
 
         def enter(x: Any, taken: set[int]) -> Any:
-            taken.add(id(x) if x.base is None else memory(x))  # type: ignore[arg-type]
+            taken.add(id(x) if x.base is None else _memory(x))  # type: ignore[arg-type]
             return x
 
         return enter
@@ -504,6 +476,26 @@ class NumpyLibrary(Library):
         import array_api_compat.numpy as namespace  # here, because it takes longer to import than this whole package
 
         return namespace
+
+
+def _memory(x: np.ndarray[Any, Any]) -> int | None:
+    """A key of x's memory; None for an empty array, which overlaps nothing."""
+    if not x.size:
+        return None
+    owner = x
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    # Reading an address takes a microsecond or two. So the key is the identity of an array that owns its memory; for the
+    # memory of another library it is the address, as in that library.
+    return id(owner) if owner.base is None else x.__array_interface__["data"][0]
+
+
+def note_memory(library: Library, x: Any, taken: set[int]) -> None:
+    """Record in `taken` that results must not overlap x."""
+    if not isinstance(x, np.ndarray):
+        library.unshared(x, taken)
+    elif (key := _memory(x)) is not None:
+        taken.add(key)
 
 
 def _to_float(result: Any, taken: set[int]) -> Any:
@@ -549,11 +541,6 @@ class PythonNumbers(Library):
         if dtype is not None and kind(dtype) == "complex":
             return complex(x)
         return float(x.real if np.iscomplexobj(x) else x)
-
-    def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
-        if source.traced(result):
-            return source.asarray(result, dtype=dtype)
-        return self.asarray(source.to_numpy(result), dtype=dtype)
 
     def namespace(self, x: Any) -> ModuleType:
         return NUMPY.namespace(x)

@@ -34,9 +34,6 @@ class TapeLibrary(Library):
     def asarray(self, x, *, dtype=None, like=None, copy=False):
         return x if self.traced(x) else NUMPY.asarray(x, dtype=dtype, copy=copy)
 
-    def memory(self, x):
-        return NUMPY.memory(x)
-
     def namespace(self, x):
         return tapenum
 

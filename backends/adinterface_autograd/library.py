@@ -38,7 +38,6 @@ class AutogradLoops(Loops):
 
 
 class AutogradLibrary(Library):
-    name = "autograd"
     types = (ArrayBox,)
 
     def dtype(self, x: Any) -> str:

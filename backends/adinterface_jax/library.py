@@ -46,7 +46,6 @@ _aval_and_sharding, _sharding = attrgetter("aval", SHARDING), attrgetter(SHARDIN
 
 
 class JaxLibrary(Library):
-    name = "jax"
     types = (jax.Array,)
     mutable = False
 

@@ -44,7 +44,6 @@ _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 
 
 class TorchLibrary(Library):
-    name = "torch"
     types = (torch.Tensor,)
 
     def signature(self, x: Any) -> Any:

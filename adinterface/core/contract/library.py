@@ -1,8 +1,8 @@
 """Array libraries: what a leaf is, and how it is converted between libraries.
 
 A `Library` describes the arrays of one package. Those of NumPy arrays and Python numbers are defined here; each engine
-provides the library of its arrays through its backend. Nothing else in the core looks inside an array. Each must give `name`,
-`types`, `dtype`, `to_numpy`, `asarray` and `namespace`; all else has a default.
+provides the library of its arrays through its backend. Nothing else in the core looks inside an array. Each must give `types`,
+`dtype`, `to_numpy`, `asarray` and `namespace`; all else has a default.
 """
 
 from __future__ import annotations
@@ -177,12 +177,17 @@ class Library(LibraryShortcuts, ABC):
     is_library: Final = True
     #: The names of the members that the class defines.
     gives: ClassVar[frozenset[str]] = frozenset()
-    name: ClassVar[str]
     types: ClassVar[tuple[type, ...]]
     mutable: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
         cls.gives = own_members(cls, Library)
+
+    @functools.cached_property
+    @final
+    def name(self) -> str:
+        """The name of the package that defines the first of `types`: that of the engine."""
+        return self.types[0].__module__.partition(".")[0]
 
     def owns(self, x: object) -> bool:
         """Whether x is an array (or a tracer) of this library."""
@@ -391,7 +396,6 @@ REAL_SCALARS = frozenset({np.float16, np.float32, np.float64})
 class NumpyLibrary(Library):
     """NumPy arrays and scalars: the only library that the core itself needs."""
 
-    name = "numpy"
     types: ClassVar[tuple[type, ...]] = (np.ndarray, np.generic)
 
     def owns(self, x: object) -> bool:
@@ -519,8 +523,10 @@ def _extended(dtype: str) -> Any:
 class PythonNumbers(Library):
     """Python's own float and complex (and int, where it stands as an argument of its own)."""
 
-    name = "python"
     types: ClassVar[tuple[type, ...]] = (float, complex, int)
+
+    def __init__(self) -> None:
+        vars(self).update(name="python")
 
     def owns(self, x: object) -> bool:
         return type(x) in (float, complex, int)

@@ -19,7 +19,6 @@ class AutoDual(AutoBackend):
 class DualLibrary(Library):
     """NumPy arrays, and the dual numbers that stand for them inside f."""
 
-    name = "dualnum"
     types = (dualnum.Dual,)
 
     def dtype(self, x):

@@ -19,7 +19,6 @@ class AutoTape(AutoBackend):
 class TapeLibrary(Library):
     """NumPy arrays, and what is on the tape for them inside f."""
 
-    name = "tapenum"
     types = (tapenum.Taped,)
 
     def dtype(self, x):

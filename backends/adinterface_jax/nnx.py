@@ -33,15 +33,17 @@ class Changes(Wrapping):
         self._operator: str = operation.title
         self._output: str = operation.output
         self._result: Any = operation.result
-        self.kind: Any = operation.following
+        #: The operation that returns changes, in place of the one that is called; None if none can.
+        self._following: Any = operation.following
 
-    def wrap(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        if self.kind is None:
-            return _Unchanging(f, self._operator)
-        return _Changing(f, self._operator) if self._output == "tree" else _ChangingScalar(f, self._operator)
+    def inside(self, kind: Any, f: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Callable[..., Any], Sequence[Any]]:
+        if self._following is None:
+            return kind, _Unchanging(f, self._operator), args
+        changing = _Changing if self._output == "tree" else _ChangingScalar
+        return self._following, changing(f, self._operator), args
 
     def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        if self.kind is None:
+        if self._following is None:
             return results
         if self._output == "tree":
             value, changes = results

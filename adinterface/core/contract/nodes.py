@@ -15,16 +15,9 @@ from .static_values import key_of
 class Wrapping:
     """What surrounds a call for objects that the call writes to. This one changes nothing."""
 
-    #: The operation in place of the one that is called; None for the same. Only one wrapping of a call has one.
-    kind: Any = None
-
-    def wrap(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """f as the call inside gets it."""
-        return f
-
-    def arguments(self, args: Sequence[Any]) -> Sequence[Any]:
-        """The arguments of f as the call inside gets them."""
-        return args
+    def inside(self, kind: Any, f: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Callable[..., Any], Sequence[Any]]:
+        """The operation, f and the arguments of f of the call inside. Only one wrapping of a call changes the operation."""
+        return kind, f, args
 
     def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The user's results from those of the call inside, after the objects in the arguments are written to."""
@@ -44,9 +37,6 @@ class NodeType(ABC):
     #: It has one child, an array or a built-in container, and is accepted wherever that is expected: as f's value, as a
     #: tangent.
     stands_for_array: bool = False
-
-    #: It marks the argument in it, so that an integer there is promoted.
-    marks_argument: ClassVar[bool] = False
 
     #: Python numbers anywhere inside are structure: hyperparameters, not parameters.
     fixes_numbers: ClassVar[bool] = False

@@ -53,10 +53,9 @@ class TorchBackend(Backend):
     known_failures = KNOWN_FAILURES
     libraries = (TORCH,)
     node_types = (ModuleNode(),)
-    transposes = True
-    takes_trees = True
     # Measured on torch 2.13: torch.func.jvp costs ten times a transposed pullback on long chains of small operations.
-    prefers_transposing = True
+    transposes = "always"
+    takes_trees = True
     second_order = ("reverse", "reverse")
 
     def __init__(self, auto: AutoTorch):

@@ -140,10 +140,9 @@ class Shortcuts:
     """
 
     #: `back` can itself be differentiated by `pullback` (with `differentiable=True`): the transpose of the transpose
-    #: is then a pushforward without a second evaluation of f.
-    transposes: ClassVar[bool] = False
-    #: Without a `mode`, pushforwards transpose `pullback`, though `pushforward` is defined.
-    prefers_transposing: ClassVar[bool] = False
+    #: is then a pushforward without a second evaluation of f. "always": pushforwards are taken so without a `mode`, though
+    #: `pushforward` is defined.
+    transposes: ClassVar[bool | Literal["always"]] = False
     #: The modes of the outer and the inner derivative in second-order operators, unless the user sets `mode`.
     second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
 

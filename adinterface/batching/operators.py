@@ -41,7 +41,7 @@ from .workers import PIECES, Outside, Task, run_all
 def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:
     """The operation on a backend with an executor; operators without parts use the plain one."""
     alone = replace(auto, executor=None)
-    if first_order(auto).errors is not None:
+    if first_order(auto).estimates:
         return kind(auto)
     if kind is JacobianOperation:
         return _SpreadJacobian(auto)

@@ -16,7 +16,6 @@ from adinterface.core.contract import (
     Arrays,
     Aux,
     Backend,
-    Errors,
     FlatFunction,
     Gradient,
     Jacobian,
@@ -54,7 +53,7 @@ from .evaluation import FlatEvaluations, TracedError, numbers_of, require_number
 REFUSED = {3: 1e-7, 4: 1e-5}
 
 
-class FiniteDifferencesBackend(Backend, Errors):
+class FiniteDifferencesBackend(Backend):
     def __init__(self, auto: AutoFiniteDifferences):
         super().__init__(auto)
         self.options = auto
@@ -73,7 +72,7 @@ class FiniteDifferencesBackend(Backend, Errors):
             auto.method, order=auto.order, step=auto.step, noise=auto.noise, most=auto.max_evaluations, depth=depth
         )
 
-    def pair(self) -> tuple[Backend, Backend]:
+    def second_order(self) -> tuple[Backend, Backend]:
         nested = copy.copy(self)
         nested._nest(2)
         return nested, nested
@@ -87,11 +86,7 @@ class FiniteDifferencesBackend(Backend, Errors):
             found.append(ones * (fixed or 1.0) if known is None else np.fmax(ones, abs(known)))
         return tuple(found)
 
-    @property
-    def errors(self) -> Errors:
-        return self
-
-    def relative(self, order: int, epsilon: float) -> float:
+    def relative_error(self, order: int, epsilon: float) -> float:
         return self.method.relative_error(order, epsilon)
 
     # first order

@@ -23,7 +23,6 @@ CLASSES = (
     contract.NodeType,
     contract.Wrapping,
     contract.Loops,
-    contract.Errors,
     Compiler,
 )
 

@@ -191,10 +191,6 @@ class FiniteDifferencesBackend(Backend):
         blocks = [list(self._parts(part.reshape(shape), lines)) for part, shape in zip(rows, shapes)]
         return Jacobian(self._parts(first[:, 0], lines), evaluations.all_as_aux(value), blocks)
 
-    def hessian_diagonal(self, function: FlatFunction, leaves: Arrays) -> Arrays | None:
-        found = self._joint(function, leaves, along)
-        return None if found is None else self._parts(found[2].slopes.values[:, 0], found[1])
-
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         if any(library_of(self, v).traced(v) for v in directions):
             return None
@@ -205,13 +201,16 @@ class FiniteDifferencesBackend(Backend):
         _, lines, (first, slopes) = found
         return Pushforward(self._parts(first[:, 0], lines), self._parts(slopes.values[:, 0], lines), Aux())
 
-    def second_derivative(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
+    def second_derivatives(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
         found = self._joint(function, leaves, along)
         if found is None:
             return None
-        evaluations, _, (first, slopes) = found
-        derivatives, seconds = [tuple([stack[0] for stack in evaluations.native(values)]) for values in (first, slopes.values)]
-        return Pushforward(derivatives, seconds, evaluations.all_as_aux(value))
+        evaluations, lines, (first, slopes) = found
+        if [numbers.shape for numbers in lines.point.numbers] == [()]:  # any outputs
+            slope, bend = evaluations.native(first[:1], one=True), evaluations.native(slopes.values[:1], one=True)
+        else:
+            slope, bend = self._parts(first[:, 0], lines), self._parts(slopes.values[:, 0], lines)
+        return Pushforward(slope, bend, evaluations.all_as_aux(value))
 
     def _joint(
         self, function: FlatFunction, leaves: Arrays, compute: Callable[..., Second]

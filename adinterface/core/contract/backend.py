@@ -182,7 +182,7 @@ class Shortcuts:
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """For a function with one real scalar output: the gradients, and the Hessian times the directions, with an empty aux.
 
-        None among them represents zeros. Called, like the next three, where this backend is both the outer and the inner one.
+        None among them represents zeros. Called, like the next two, where this backend is both the outer and the inner one.
         """
         return None
 
@@ -193,12 +193,12 @@ class Shortcuts:
         """
         return None
 
-    def hessian_diagonal(self, function: FlatFunction, leaves: Arrays) -> Arrays | None:
-        """The diagonal of the Hessian, as an array like each leaf."""
-        return None
+    def second_derivatives(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
+        """First derivatives as outputs, and second ones as tangents, along each number of the leaves; aux as in `hessian`.
 
-    def second_derivative(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
-        """For a function of one real number: derivatives as outputs, second derivatives as tangents; aux as in `hessian`."""
+        Of a function of one real number: arrays like its outputs. Of other functions with one real scalar output: the gradients
+        and the diagonal of the Hessian, as arrays like the leaves.
+        """
         return None
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized | None:

@@ -42,10 +42,11 @@ class AutogradLibrary(Library):
 
     def dtype(self, x: Any) -> str:
         numbers = getval(x)
-        return dtype_name(numbers.dtype if isinstance(numbers, (np.ndarray, np.generic)) else np.result_type(numbers))
+        return dtype_name(numbers.dtype if hasattr(numbers, "dtype") else np.result_type(numbers))
 
     def shape(self, x: Any) -> tuple[int, ...]:
-        return np.shape(getval(x))
+        numbers = getval(x)
+        return numbers.shape if hasattr(numbers, "dtype") else np.shape(numbers)
 
     def traced(self, x: Any) -> bool:
         return isinstance(x, ArrayBox)
@@ -66,10 +67,6 @@ class AutogradLibrary(Library):
             return x
         real = kind(dtype) != "complex" and np.iscomplexobj(getval(x))
         return (anp.real(x) if real else x).astype(dtype)
-
-    def is_real_scalar(self, x: Any) -> bool:
-        value = x._value
-        return type(value) is np.float64 or NUMPY.is_real_scalar(np.asarray(getval(value)))
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if type(example) is np.ndarray and example.dtype.kind in "fcbiu":

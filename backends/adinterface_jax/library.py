@@ -161,9 +161,6 @@ class JaxLibrary(Library):
                 )
         return x
 
-    def is_real_scalar(self, x: Any) -> bool:
-        return x.ndim == 0 and jnp.issubdtype(x.dtype, jnp.floating)
-
     def signature(self, x: Any) -> Any:
         if type(x) is ArrayImpl:
             return _aval_and_sharding(x)  # results are put where the array lies

@@ -164,9 +164,6 @@ class TorchLibrary(Library):
             taken.add(key)
         return x
 
-    def is_real_scalar(self, x: Any) -> bool:
-        return bool(x.dim() == 0 and x.dtype.is_floating_point)
-
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is self:
             if dtype is not None:

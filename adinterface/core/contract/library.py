@@ -273,9 +273,10 @@ class Library(LibraryShortcuts, ABC):
         """
         return NUMPY.unshared(x, taken) if type(x) is np.ndarray else x
 
+    @final
     def is_real_scalar(self, x: Any) -> bool:
         """Whether x is 0-d and of a real floating dtype."""
-        return kind(self.dtype(x)) == "real" and self.shape(x) == ()
+        return self.shape(x) == () and kind(self.dtype(x)) == "real"
 
     @final
     def is_floating(self, x: Any) -> bool:
@@ -438,9 +439,6 @@ class NumpyLibrary(Library):
         if key is not None:
             taken.add(key)
         return x if own else x.copy(order="K") if dense else np.ascontiguousarray(x)
-
-    def is_real_scalar(self, x: Any) -> bool:
-        return bool(x.ndim == 0 and x.dtype.kind == "f")
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is PYTHON:

@@ -102,9 +102,6 @@ class JaxLibrary(Library):
         # DLPack, without a copy; empty arrays have no memory to share, and those on several devices have it several times.
         return x if x.size and type(sharding) is SingleDeviceSharding else np.asarray(x)
 
-    def sent(self, x: Any) -> Any:
-        return np.asarray(x)  # JAX would read its own array with 32 bits where jax_enable_x64 is off
-
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         if isinstance(x, jax.Array):
             if dtype is not None and dtype_name(x.dtype) != dtype:

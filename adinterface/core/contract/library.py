@@ -233,10 +233,6 @@ class Library(LibraryShortcuts, ABC):
         """
         return self.to_numpy(x)
 
-    def sent(self, x: Any) -> Any:
-        """x for a worker, which may be another process: in a form that can be read there unchanged."""
-        return x
-
     @functools.cached_property
     @final
     def plain_numpy(self) -> bool:

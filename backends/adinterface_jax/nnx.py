@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from adinterface import Constant, ConversionError
 from adinterface.core.contract import NodeType, Wrapping
-from adinterface.fit.for_engines import check_scalar, flatten_tree, handler_of, scalar_and_rest
+from adinterface.fit.for_engines import check_scalar, flatten_tree, handler_of, is_stateful, scalar_and_rest
 
 
 class Stateful(NamedTuple):
@@ -151,7 +151,7 @@ def _stateful(value: Any, path: str) -> Iterator[Stateful]:
         return
     children, data = handler.flatten(value)
     children = tuple([child.value if type(child) is Constant else child for child in children])
-    if handler.stateful:
+    if is_stateful(handler):
         leaves = flatten_tree(Constant(children[0]))[1] if handler.writable(value) else []  # type: ignore[attr-defined]
         yield Stateful(path, value, handler, children, data, [leaf.value for leaf in leaves])
     for child, key in zip(children, handler.paths(data, len(children))):

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
+from .members import own_members
 from .static_values import key_of
 
 
@@ -41,8 +42,11 @@ class NodeType(ABC):
     #: Python numbers anywhere inside are structure: hyperparameters, not parameters.
     fixes_numbers: ClassVar[bool] = False
 
-    #: f may write into such objects: it gets private ones. Then `wrapping` must write their new state into the caller's.
-    stateful: ClassVar[bool] = False
+    #: The names of the members that the class defines.
+    gives: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        cls.gives = own_members(cls, NodeType)
 
     @abstractmethod
     def matches(self, value: object) -> bool:
@@ -88,7 +92,8 @@ class NodeType(ABC):
     def wrapping(self, operation: Any, layout: Any) -> Wrapping | None:
         """What surrounds the calls of an operation whose arguments contain such objects; None for nothing.
 
-        It is made when such calls are planned. Raises TypeError for an operation that takes no such objects.
+        For objects that f may write to: f gets private ones, and the wrapping must write their new state into the caller's. It
+        is made when such calls are planned. Raises TypeError for an operation that takes no such objects.
         """
         return None
 

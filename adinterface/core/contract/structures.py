@@ -186,6 +186,11 @@ class Marker(NodeType):
         return [""]
 
 
+def is_stateful(node_type: NodeType) -> bool:
+    """Whether f may write into such objects: a wrapping that is not of a marker, which f does not see."""
+    return "wrapping" in node_type.gives and not isinstance(node_type, Marker)
+
+
 def marks_argument(node_type: NodeType) -> bool:
     return isinstance(node_type, Marker) and node_type.marks_argument
 

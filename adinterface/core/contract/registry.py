@@ -91,7 +91,9 @@ def backend_of(auto: AutoBackend) -> Backend:
 
 
 def in_mode(backend: Backend, mode: Mode) -> Backend:
-    """The same backend in this mode."""
+    """The same backend in this mode, if its value has modes."""
+    if not hasattr(backend.auto, "mode"):
+        return backend
     return backend_of(dataclasses.replace(backend.auto, mode=mode))  # type: ignore[call-arg]
 
 

@@ -42,11 +42,13 @@ class AutogradLibrary(Library):
 
     def dtype(self, x: Any) -> str:
         numbers = getval(x)
-        return dtype_name(numbers.dtype if hasattr(numbers, "dtype") else np.result_type(numbers))
+        try:
+            return dtype_name(numbers.dtype)
+        except AttributeError:  # a Python number
+            return dtype_name(np.result_type(numbers))
 
     def shape(self, x: Any) -> tuple[int, ...]:
-        numbers = getval(x)
-        return numbers.shape if hasattr(numbers, "dtype") else np.shape(numbers)
+        return getattr(getval(x), "shape", ())
 
     def traced(self, x: Any) -> bool:
         return isinstance(x, ArrayBox)

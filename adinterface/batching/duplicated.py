@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Generic, TypeVar
 
@@ -90,7 +90,7 @@ def _stored(duplicated: Duplicated[Any], gradient: Any) -> Any:
 def _zeros(leaf: Leaf) -> Any:
     scoping = leaf.library.precision((leaf.library.dtype(leaf.value),))
     with (None if scoping is None else scoping()) or nullcontext():
-        return leaf.library.zeros_like(leaf.value)
+        return leaf.library.full_like(leaf.value, 0.0)
 
 
 def _written(leaf: Leaf, new: Any, accumulate: bool) -> Any:
@@ -133,14 +133,14 @@ class _Storing(Wrapping):
     def __init__(self, operator: str):
         self._operator = operator
 
-    def arguments(self, args: Sequence[Any]) -> Sequence[Any]:
+    def inside(self, kind: Any, f: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Callable[..., Any], Sequence[Any]]:
         buffers = [id(arg) for arg in args if type(arg) is Duplicated]
         if len(set(buffers)) < len(buffers):
             raise TypeError(
                 f"{self._operator}: two arguments are one and the same Duplicated, and there is room for one gradient in it. "
                 f"Wrap each on its own."
             )
-        return [arg.value if type(arg) is Duplicated else arg for arg in args]
+        return kind, f, [arg.value if type(arg) is Duplicated else arg for arg in args]
 
     def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         gradients = results if type(results) is tuple else results.gradient

@@ -41,7 +41,7 @@ from .workers import PIECES, Outside, Task, run_all
 def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:
     """The operation on a backend with an executor; operators without parts use the plain one."""
     alone = replace(auto, executor=None)
-    if first_order(auto).errors is not None:
+    if first_order(auto).estimates:
         return kind(auto)
     if kind is JacobianOperation:
         return _SpreadJacobian(auto)
@@ -134,7 +134,8 @@ def _part(
 
 def _sent(x: Any) -> Any:
     library = handler_of(x)
-    return library.sent(x) if isinstance(library, Library) else x
+    # JAX reads its own arrays with 32 bits where jax_enable_x64 is off. Arrays that can be written to are read unchanged.
+    return library.to_numpy(x) if isinstance(library, Library) and not library.mutable else x
 
 
 class _SpreadValueJacobian(ValueAndJacobianOperation):

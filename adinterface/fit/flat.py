@@ -52,7 +52,7 @@ class Flat:
         writes = stateful_type(flatten_tree([Constant(start), *self.constants, Constant(kwargs)])[0])
         # Each point has its own model, so f's changes in one would not reach another.
         wrapping = writes and writes.wrapping(operation_of(_AtEachPoint, backend), None)
-        self._pure = wrapping.wrap(f) if wrapping else f
+        self._pure = wrapping.inside(_AtEachPoint, f, ())[1] if wrapping else f
         #: The start as a vector.
         self.x0: Vector = self.packing.start()
         #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.

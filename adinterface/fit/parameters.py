@@ -12,7 +12,7 @@ from typing import Any
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON, Library, complex_of, widest
 from ..core.contract.nodes import NodeType
-from ..core.contract.structures import Constant, Leaf
+from ..core.contract.structures import Constant, Leaf, is_stateful
 from ..core.tree import Structure, along, count_leaves, flatten_tree, handler_of, rebuild
 from ..core.tree.matching import Fits
 from .tree.mapping import precision, require_like
@@ -109,7 +109,7 @@ class Parameters:
 
 def stateful_type(structure: Structure) -> NodeType | None:
     """The type of an object in a tree that f may write to, if there is one."""
-    return next((node.type for node in structure.nodes() if node.type.stateful), None)
+    return next((node.type for node in structure.nodes() if is_stateful(node.type)), None)
 
 
 def each_constant(change: Callable[[Any], Any], model: Any) -> Any:
@@ -117,7 +117,7 @@ def each_constant(change: Callable[[Any], Any], model: Any) -> Any:
     if type(model) is Constant:
         return change(model.value)
     handler = handler_of(model, scan=False)
-    if not isinstance(handler, NodeType) or handler.is_owner or handler.stateful:  # which f gets itself
+    if not isinstance(handler, NodeType) or handler.is_owner or is_stateful(handler):  # which f gets itself
         return model
     children, data = handler.flatten(model)
     changed = [each_constant(change, child) for child in children]

@@ -38,8 +38,8 @@ class Compiler(ABC):
     The compiler traces these methods too, so they contain only code that it can trace.
     """
 
-    #: The name of the backend.
-    name: str
+    #: The name of the backend; set by the core.
+    _name: str = ""
 
     @abstractmethod
     def reads_code(self) -> bool:
@@ -55,17 +55,6 @@ class Compiler(ABC):
     @abstractmethod
     def is_array(self, value: Any) -> bool:
         """Whether a value is an array of the engine that `gradient` takes."""
-
-    @abstractmethod
-    def is_floating(self, array: Any) -> bool:
-        """Whether an array holds real or complex floating numbers."""
-
-    @abstractmethod
-    def is_real_scalar(self, array: Any) -> bool:
-        """Whether an array is 0-d and holds a real floating number."""
-
-    @abstractmethod
-    def zeros_like(self, array: Any) -> Any: ...
 
     @abstractmethod
     def namespace(self) -> ModuleType:
@@ -84,13 +73,18 @@ class Compiler(ABC):
         """The gradients of a function from leaves to a real scalar, and its Hessian times the directions."""
 
     @final
+    def is_floating(self, array: Any) -> bool:
+        """Whether an array holds real or complex floating numbers."""
+        return bool(self.namespace().isdtype(array.dtype, ("real floating", "complex floating")))
+
+    @final
     def trace(self, kind: Any, auto: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """One call of an operator, as the compiler traces it. `kind`: see `dispatch.Kind`."""
         name = getattr(kind, "name", "batched")
         if name not in _TRACED:
             self.refuse(f"adinterface traces {', '.join(_TRACED)}, not {name}")
-        if type(auto).name != self.name:
-            self.refuse(f"{name} on {type(auto).__name__} cannot be traced by the compiler of {self.name}")
+        if type(auto).name != self._name:
+            self.refuse(f"{name} on {type(auto).__name__} cannot be traced by the compiler of {self._name}")
         reason = self.accepts(auto)
         if reason is not None:
             self.refuse(reason)
@@ -182,7 +176,8 @@ class _Call:
         return self._checked(first), tuple(arrays[1:])
 
     def _checked(self, value: Any) -> Any:
-        if not (self.compiler.is_array(value) and self.compiler.is_real_scalar(value)):
+        is_real = self.compiler.namespace().isdtype
+        if not (self.compiler.is_array(value) and value.ndim == 0 and is_real(value.dtype, "real floating")):
             self.compiler.refuse(f"{self.name}: f returned no real scalar")
         return value
 
@@ -251,7 +246,7 @@ def _collect_directions(compiler: Compiler, x: Any, v: Any, directions: list[Any
         if not compiler.is_floating(x):
             return
         if v is None:
-            v = compiler.zeros_like(x)
+            v = compiler.namespace().zeros_like(x)
         elif not (compiler.is_array(v) and v.shape == x.shape and v.dtype == x.dtype):
             compiler.refuse("v does not have the form of x")
         directions.append(v)

@@ -13,7 +13,6 @@ from ..core.call.output import Function
 from ..core.contract.arrays import library_of, numbers_of, size_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
-from ..core.contract.inexact import relative_error, scales_of
 from ..core.contract.library import epsilon
 from ..core.derive import policy
 from .blocks import BlockLayout
@@ -50,7 +49,7 @@ def verify(
         expected = _again(operation, call, partial(_by_engine, operation, vector, transposed))
     if expected is None:
         return False
-    scales = scales_of(backend.errors, call.native) if beside else None
+    scales = backend.scales(call.native) if beside else None
     if scales is not None:
         vector = vector * np.concatenate([np.ravel(scale) for scale in scales])
     result, size = _by_matrices(entries, layout, vector, transposed)
@@ -142,7 +141,7 @@ def _coarsest(call: Call) -> float:
 def _measured(operation: Derivative, call: Call) -> float:
     """The relative error of finite differences; 0 for an engine that differentiates."""
     engines = operation.outermost, call.plan.backend
-    return max([relative_error(backend.errors, operation.orders, _coarsest(call)) for backend in engines])
+    return max([backend.relative_error(operation.orders, _coarsest(call)) for backend in engines])
 
 
 def _noise(operation: Derivative, call: Call, function: Function, leaves: Arrays) -> float:

@@ -48,12 +48,12 @@ def compressed_jacobian(
     single = bool(colouring.singles.size)
     note_step(backend, f"{colouring.passes} products with the Jacobian: {colouring}{_beside(direction)}")
     if not pushes or single:
-        pulled = pullback(backend, function, leaves, differentiable=backend.transposes)
+        pulled = pullback(backend, function, leaves, differentiable=bool(backend.transposes))
         outputs, aux, back = pulled.outputs, pulled.aux, back_stacked(backend, pulled)
     if pushes or single:
         # A linear map of the engine is preferred: the transpose of a transpose costs more.
-        own = "linearize" in backend.gives and not backend.prefers_transposing
-        again = single and backend.transposes and not own
+        own = "linearize" in backend.gives and backend.transposes != "always"
+        again = single and bool(backend.transposes) and not own
         linear = transposed(backend, pulled) if again else linearize(backend, function, leaves)
         outputs, aux, push = linear.outputs, linear.aux, push_stacked(backend, linear)
     first, second = (leaves, outputs) if pushes else (outputs, leaves)

@@ -13,7 +13,6 @@ from ..core.call.output import Function, OutputKind
 from ..core.contract.arrays import library_of, numbers_of, size_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
-from ..core.contract.inexact import relative_error, scales_of
 from ..core.contract.library import PYTHON, Library, epsilon, kind
 from ..core.contract.nodes import NodeType
 from ..core.derive import policy
@@ -212,7 +211,7 @@ def _pattern_at(operation: Derivative, function: Function, leaves: Arrays, needs
     if operation.second:
         linear = derive.hessian_map(backend, flat, leaves)
         outputs = linear.outputs
-        push = pull = _on_numbers(backend, derive.push_stacked(backend, linear), leaves, scales_of(backend.errors, leaves))
+        push = pull = _on_numbers(backend, derive.push_stacked(backend, linear), leaves, backend.scales(leaves))
         noise = _noise_of_differences(operation, function, leaves)
         if noise:  # differences of differences are never exactly zero
             push = pull = lambda stack, push=push: np.where(np.abs(result := push(stack)) > noise, result, 0.0)
@@ -224,7 +223,7 @@ def _pattern_at(operation: Derivative, function: Function, leaves: Arrays, needs
         if pushes:
             linear = derive.linearize(backend, flat, leaves)
             outputs = linear.outputs
-            push = _on_numbers(backend, derive.push_stacked(backend, linear), leaves, scales_of(backend.errors, leaves))
+            push = _on_numbers(backend, derive.push_stacked(backend, linear), leaves, backend.scales(leaves))
     if needs_finite and not _all_finite(backend, outputs):
         return None
     heights, widths = sum([size_of(backend, y) for y in outputs]), sum([size_of(backend, x) for x in leaves])
@@ -242,7 +241,7 @@ def differenced(operation: Derivative, function: Function) -> Any:
 
 def _noise_of_differences(operation: Derivative, function: Function, leaves: Arrays) -> float:
     coarsest = max([epsilon(library_of(operation.backend, leaf).dtype(leaf)) for leaf in leaves])
-    measured = relative_error(operation.outermost.errors, operation.orders, coarsest)
+    measured = operation.outermost.relative_error(operation.orders, coarsest)
     if not measured:
         return 0.0
     values = [_numbers(operation.backend, output) for output in differenced(operation, function)(*leaves)[0]]

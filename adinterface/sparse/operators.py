@@ -18,7 +18,6 @@ from ..core.call.output import Function, OutputStructure
 from ..core.contract.arrays import block_dtype, cast, is_complex, library_of, size_of
 from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
-from ..core.contract.inexact import scales_of
 from ..core.contract.library import kind
 from ..core.contract.record import note_step
 from ..core.contract.repetition import draws_undone
@@ -139,7 +138,7 @@ class SparseOperation(Operation):
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
         self.compiled = True
         matrices = compiled(self.compute)
-        if not self.checks_each or self.outermost.errors is not None or not policy.directions(self.outermost)[0]:
+        if not self.checks_each or self.outermost.estimates or not policy.directions(self.outermost)[0]:
             return matrices  # differences are compared without compiled code, because their noise must be known
         product = compiled(self.product)
         direction: Arrays = ()
@@ -165,7 +164,7 @@ class SparseOperation(Operation):
         """The results, and, if a check is due and possible, the engine's product with a direction, of the same evaluation."""
         backend, product = self.outermost, []
         assert self.coloured is not None
-        colouring, scales, direction = self.coloured.colouring, scales_of(backend.errors, leaves), None
+        colouring, scales, direction = self.coloured.colouring, backend.scales(leaves), None
         if self.unchecked and not any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
             direction = self.direction(transposed=colouring.by == "rows")
         outputs, aux, coloured, singles = self.compress(
@@ -251,7 +250,7 @@ class SparseOperation(Operation):
             make = self._native if self._has_own_format() else self._gathered
             return [[make(k, n, coloured[k][n]) for n in range(len(row))] for k, row in enumerate(layout.blocks)]
         numbers = [[_numbers(self.name, backend, stack) for stack in stacks] for stacks in (coloured, singles)]
-        scales = scales_of(backend.errors, call.native)
+        scales = backend.scales(call.native)
         weights = None if scales is None else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
         result = []
         for k, row in enumerate(layout.blocks):
@@ -384,7 +383,7 @@ class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
 
     @property
     def orders(self) -> int:
-        return 1 if self.inner.errors is None else 2
+        return 2 if self.inner.estimates else 1
 
     def flat(self, function: Function, *, value: bool = True) -> Any:
         return derive.DerivedFunction(derive.gradients, self.inner, function, value=value)

@@ -294,8 +294,10 @@ def placeholder(library: Library, array: Any) -> np.ndarray[Any, Any]:
 
 
 class TracedLibrary(Library):
-    name = "traced"
     types: ClassVar[tuple[type, ...]] = (Traced,)
+
+    def __init__(self) -> None:
+        vars(self).update(name="traced", plain_numpy=False)  # it makes no arrays
 
     def dtype(self, x: Any) -> str:
         return dtype_name(x.dtype)

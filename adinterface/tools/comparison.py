@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences, SecondOrder
-from ..core.contract.inexact import relative_error
 from ..core.contract.library import epsilon
 from ..core.contract.registry import find
 from .evidence import CAUTION, Outcome, decide
@@ -178,4 +177,4 @@ def takes_differences(backend: AutoBackend) -> bool:
 
 def known_error(backend: AutoBackend, order: int, eps: float) -> float:
     """How exact a backend says that its derivatives are, relative to the largest number; 0 if they are as exact as f."""
-    return max([relative_error(find(each).errors, order, eps) for each in engines_of(backend)])
+    return max([find(each).relative_error(order, eps) for each in engines_of(backend)])

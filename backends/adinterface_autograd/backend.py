@@ -20,6 +20,7 @@ from adinterface.core.contract import (
     Jacobian,
     Pullback,
     Pushforward,
+    in_mode,
     note_step,
 )
 
@@ -37,7 +38,9 @@ class AutogradBackend(Backend):
     node_types = (Boxed(),)
 
     transposes = True
-    second_order = (None, "reverse")  # forward rules for one product, the gradient's pullback for many
+
+    def second_order(self) -> tuple[Backend, Backend]:
+        return self, in_mode(self, "reverse")  # forward rules for one product, the gradient's pullback for many
 
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
         roots = [ReverseNode.root_of(leaf) for leaf in leaves]

@@ -38,16 +38,17 @@ class AutogradLoops(Loops):
 
 
 class AutogradLibrary(Library):
-    name = "autograd"
     types = (ArrayBox,)
-    plain_numpy = True
 
     def dtype(self, x: Any) -> str:
         numbers = getval(x)
-        return dtype_name(numbers.dtype if isinstance(numbers, (np.ndarray, np.generic)) else np.result_type(numbers))
+        try:
+            return dtype_name(numbers.dtype)
+        except AttributeError:  # a Python number
+            return dtype_name(np.result_type(numbers))
 
     def shape(self, x: Any) -> tuple[int, ...]:
-        return np.shape(getval(x))
+        return getattr(getval(x), "shape", ())
 
     def traced(self, x: Any) -> bool:
         return isinstance(x, ArrayBox)
@@ -68,13 +69,6 @@ class AutogradLibrary(Library):
             return x
         real = kind(dtype) != "complex" and np.iscomplexobj(getval(x))
         return (anp.real(x) if real else x).astype(dtype)
-
-    def memory(self, x: Any) -> int | None:
-        return NUMPY.memory(x)
-
-    def is_real_scalar(self, x: Any) -> bool:
-        value = x._value
-        return type(value) is np.float64 or NUMPY.is_real_scalar(np.asarray(getval(value)))
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if type(example) is np.ndarray and example.dtype.kind in "fcbiu":

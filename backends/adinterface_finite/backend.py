@@ -16,7 +16,6 @@ from adinterface.core.contract import (
     Arrays,
     Aux,
     Backend,
-    Errors,
     FlatFunction,
     Gradient,
     Jacobian,
@@ -54,7 +53,7 @@ from .evaluation import FlatEvaluations, TracedError, numbers_of, require_number
 REFUSED = {3: 1e-7, 4: 1e-5}
 
 
-class FiniteDifferencesBackend(Backend, Errors):
+class FiniteDifferencesBackend(Backend):
     def __init__(self, auto: AutoFiniteDifferences):
         super().__init__(auto)
         self.options = auto
@@ -73,7 +72,7 @@ class FiniteDifferencesBackend(Backend, Errors):
             auto.method, order=auto.order, step=auto.step, noise=auto.noise, most=auto.max_evaluations, depth=depth
         )
 
-    def pair(self) -> tuple[Backend, Backend]:
+    def second_order(self) -> tuple[Backend, Backend]:
         nested = copy.copy(self)
         nested._nest(2)
         return nested, nested
@@ -87,11 +86,7 @@ class FiniteDifferencesBackend(Backend, Errors):
             found.append(ones * (fixed or 1.0) if known is None else np.fmax(ones, abs(known)))
         return tuple(found)
 
-    @property
-    def errors(self) -> Errors:
-        return self
-
-    def relative(self, order: int, epsilon: float) -> float:
+    def relative_error(self, order: int, epsilon: float) -> float:
         return self.method.relative_error(order, epsilon)
 
     # first order
@@ -189,10 +184,6 @@ class FiniteDifferencesBackend(Backend, Errors):
         blocks = [list(self._parts(part.reshape(shape), lines)) for part, shape in zip(rows, shapes)]
         return Jacobian(self._parts(first[:, 0], lines), evaluations.all_as_aux(value), blocks)
 
-    def hessian_diagonal(self, function: FlatFunction, leaves: Arrays) -> Arrays | None:
-        found = self._joint(function, leaves, along)
-        return None if found is None else self._parts(found[2].slopes.values[:, 0], found[1])
-
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         if any(library_of(self, v).traced(v) for v in directions):
             return None
@@ -203,13 +194,16 @@ class FiniteDifferencesBackend(Backend, Errors):
         _, lines, (first, slopes) = found
         return Pushforward(self._parts(first[:, 0], lines), self._parts(slopes.values[:, 0], lines), Aux())
 
-    def second_derivative(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
+    def second_derivatives(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
         found = self._joint(function, leaves, along)
         if found is None:
             return None
-        evaluations, _, (first, slopes) = found
-        derivatives, seconds = [tuple([stack[0] for stack in evaluations.native(values)]) for values in (first, slopes.values)]
-        return Pushforward(derivatives, seconds, evaluations.all_as_aux(value))
+        evaluations, lines, (first, slopes) = found
+        if [numbers.shape for numbers in lines.point.numbers] == [()]:  # any outputs
+            slope, bend = evaluations.native(first[:1], one=True), evaluations.native(slopes.values[:1], one=True)
+        else:
+            slope, bend = self._parts(first[:, 0], lines), self._parts(slopes.values[:, 0], lines)
+        return Pushforward(slope, bend, evaluations.all_as_aux(value))
 
     def _joint(
         self, function: FlatFunction, leaves: Arrays, compute: Callable[..., Second]

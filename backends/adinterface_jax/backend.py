@@ -10,7 +10,18 @@ import jax.numpy as jnp
 from jax.tree_util import register_pytree_node
 
 from adinterface import AutoJax, BackendError
-from adinterface.core.contract import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward, Randomness, note_of
+from adinterface.core.contract import (
+    Arrays,
+    Aux,
+    Backend,
+    FlatFunction,
+    Linearized,
+    Pullback,
+    Pushforward,
+    Randomness,
+    in_mode,
+    note_of,
+)
 
 from .compiled import Compiled
 from .devices import pickled
@@ -41,7 +52,8 @@ class JaxBackend(Backend):
                 f"JAX sees {', '.join(self.devices())}."
             )
 
-    second_order = ("forward", "reverse")
+    def second_order(self) -> tuple[Backend, Backend]:
+        return in_mode(self, "forward"), in_mode(self, "reverse")
 
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
         connected = True

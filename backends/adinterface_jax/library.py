@@ -47,10 +47,8 @@ _aval_and_sharding, _sharding = attrgetter("aval", SHARDING), attrgetter(SHARDIN
 
 
 class JaxLibrary(Library):
-    name = "jax"
     types = (jax.Array,)
     mutable = False
-    compiles_other = True
 
     def dtype(self, x: Any) -> str:
         return dtype_name(x.dtype)
@@ -104,9 +102,6 @@ class JaxLibrary(Library):
             )
         # DLPack, without a copy; empty arrays have no memory to share, and those on several devices have it several times.
         return x if x.size and type(sharding) is SingleDeviceSharding else np.asarray(x)
-
-    def sent(self, x: Any) -> Any:
-        return np.asarray(x)  # JAX would read its own array with 32 bits where jax_enable_x64 is off
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         if isinstance(x, jax.Array):
@@ -179,16 +174,13 @@ class JaxLibrary(Library):
         if type(example) is float:
             return _to_float
         if source is self and not isinstance(example, jax.core.Tracer):
-            return _own_array(example)
-        return None
+            return _untraced if example is None else _own_array(example)
+        return _own_numbers_of_any_dtype if source is NUMPY and example is None else None
 
     def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
         if any(source is not self for source in sources) or any(isinstance(x, jax.core.Tracer) for x in examples):
             return None
         return _own_arrays(examples)
-
-    def present(self, target: Library) -> Leave | None:
-        return _untraced if target is self else _own_numbers_of_any_dtype if target is NUMPY else None
 
     def namespace(self, x: Any) -> ModuleType:
         return namespace

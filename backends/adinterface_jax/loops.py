@@ -13,8 +13,6 @@ from adinterface.core.contract import Arrays, Loops, Step
 
 
 class JaxLoops(Loops):
-    compiles = True
-
     def adopt(self, x: Any, *, dtype: str | None = None, like: Any = None) -> Any:
         # In the current precision, as JAX's functions take it.
         return jnp.asarray(x, dtype=None if dtype is None else jax.dtypes.canonicalize_dtype(dtype))

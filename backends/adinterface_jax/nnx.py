@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from adinterface import Constant, ConversionError
 from adinterface.core.contract import NodeType, Wrapping
-from adinterface.fit.for_engines import check_scalar, flatten_tree, handler_of, scalar_and_rest
+from adinterface.fit.for_engines import check_scalar, flatten_tree, handler_of, is_stateful, scalar_and_rest
 
 
 class Stateful(NamedTuple):
@@ -35,15 +35,16 @@ class Changes(Wrapping):
         self._operator: str = operation.title
         self._output: str = operation.output
         self._result: Any = operation.result
-        self.kind: Any = operation.following
+        #: The operation that returns changes, in place of the one that is called; None if none can.
+        self._following: Any = operation.following
 
-    def wrap(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        return functools.partial(self._called, f)
+    def inside(self, kind: Any, f: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Callable[..., Any], Sequence[Any]]:
+        return kind if self._following is None else self._following, functools.partial(self._called, f), args
 
     def _called(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """f's value with its changes by path, behind the scalar to differentiate where the operator takes one."""
         result, changes = self._changes(f, args, kwargs)
-        if self.kind is None:
+        if self._following is None:
             if changes:
                 raise ConversionError(
                     f"{self._operator}: f changes {next(iter(changes))}, which would be lost. Only gradient and "
@@ -86,7 +87,7 @@ class Changes(Wrapping):
         )
 
     def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        if self.kind is None:
+        if self._following is None:
             return results
         if self._output == "tree":
             value, changes = results
@@ -130,7 +131,7 @@ def _stateful(value: Any, path: str) -> Iterator[Stateful]:
         return
     children, data = handler.flatten(value)
     children = tuple([child.value if type(child) is Constant else child for child in children])
-    if handler.stateful:
+    if is_stateful(handler):
         leaves = flatten_tree(Constant(children[0]))[1] if handler.writable(value) else []  # type: ignore[attr-defined]
         yield Stateful(path, value, handler, children, data, [leaf.value for leaf in leaves])
     for child, key in zip(children, handler.paths(data, len(children))):

@@ -46,8 +46,6 @@ class EquinoxModule(Pytree):
 class NnxObject(Pytree):
     """Flax NNX modules and variables, which f may write to. Only `nnx.Param` has a gradient, as in `nnx.grad`."""
 
-    stateful = True
-
     def matches(self, value: object) -> bool:
         nnx = sys.modules.get("flax.nnx")
         return nnx is not None and isinstance(value, (nnx.Pytree, nnx.Variable)) and super().matches(value)

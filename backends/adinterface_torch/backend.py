@@ -23,6 +23,7 @@ from adinterface.core.contract import (
     Randomness,
     Repeated,
     Scoping,
+    in_mode,
     note_of,
     note_step,
 )
@@ -53,17 +54,18 @@ class TorchBackend(Backend):
     known_failures = KNOWN_FAILURES
     libraries = (TORCH,)
     node_types = (ModuleNode(),)
-    transposes = True
-    takes_trees = True
     # Measured on torch 2.13: torch.func.jvp costs ten times a transposed pullback on long chains of small operations.
-    prefers_transposing = True
-    second_order = ("reverse", "reverse")
+    transposes = "always"
+    takes_trees = True
 
     def __init__(self, auto: AutoTorch):
         super().__init__(auto)
         self.create_graph, self.compiled = auto.create_graph, auto.compile
         if auto.device is not None:
             self._check_device(auto.device)
+
+    def second_order(self) -> tuple[Backend, Backend]:
+        return in_mode(self, "reverse"), in_mode(self, "reverse")
 
     def scope(self) -> Scoping | None:
         return Creating if self.create_graph else None

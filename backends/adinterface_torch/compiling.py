@@ -29,8 +29,6 @@ _WithAux = Callable[..., tuple[Any, tuple[Any, ...]]]
 
 
 class TorchCompiler(Compiler):
-    name = "torch"
-
     def __init__(self, entries: Set[CodeType]):
         for code in entries:
             leave_to_python(code)
@@ -46,15 +44,6 @@ class TorchCompiler(Compiler):
     def is_array(self, value: Any) -> bool:
         known = type(value) in _ARRAYS if torch.compiler.is_dynamo_compiling() else isinstance(value, torch.Tensor)
         return known and value.layout is torch.strided
-
-    def is_floating(self, array: Any) -> bool:
-        return bool(array.dtype.is_floating_point or array.dtype.is_complex)
-
-    def is_real_scalar(self, array: Any) -> bool:
-        return array.ndim == 0 and bool(array.dtype.is_floating_point)
-
-    def zeros_like(self, array: Any) -> Any:
-        return torch.zeros_like(array)
 
     def namespace(self) -> ModuleType:
         from . import namespace  # here, because array_api_compat.torch is slow to import

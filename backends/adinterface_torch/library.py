@@ -44,9 +44,7 @@ _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 
 
 class TorchLibrary(Library):
-    name = "torch"
     types = (torch.Tensor,)
-    adopts_new = True
 
     def signature(self, x: Any) -> Any:
         if x.is_nested:
@@ -155,26 +153,16 @@ class TorchLibrary(Library):
             array = np.array(array, dtype=array.dtype.newbyteorder("="))
         return torch.from_numpy(array)
 
-    def zeros_like(self, x: Any, count: int | None = None) -> Any:
-        return torch.zeros_like(x) if count is None else x.new_zeros((count, *x.shape))
-
     def unshared(self, x: Any, taken: set[int]) -> Any:
         if self.traced(x):
             return x
         x = _resolved(x)
-        if not _is_dense(x) or (key := self.memory(x)) in taken:
-            return x.clone(memory_format=torch.contiguous_format)  # in memory that nothing else can overlap
-        if key is not None:
+        key = x.untyped_storage().data_ptr() if _has_memory(x) and not is_wrapped(x) else 0
+        if not _is_dense(x) or key in taken:
+            x = x.clone(memory_format=torch.contiguous_format)  # in memory that nothing else can overlap
+        if key:
             taken.add(key)
         return x
-
-    def memory(self, x: Any) -> int | None:
-        if is_wrapped(x) or not _has_memory(x):
-            return None
-        return x.untyped_storage().data_ptr() or None
-
-    def is_real_scalar(self, x: Any) -> bool:
-        return bool(x.dim() == 0 and x.dtype.is_floating_point)
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is self:
@@ -190,13 +178,10 @@ class TorchLibrary(Library):
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         if source is self:
-            return _own if _has_memory(example) else None
+            return _own if example is None or _has_memory(example) else None
         if type(example) is float:
             return _own_number
-        return _own_numbers if _is_shareable(example) else None
-
-    def present(self, target: Library) -> Leave | None:
-        return _own if target is self else _own_numbers if target is NUMPY else None
+        return _own_numbers if _is_shareable(example) or (source is NUMPY and example is None) else None
 
     def loops(self) -> Loops:
         from .loops import TorchLoops

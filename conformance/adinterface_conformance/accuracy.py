@@ -13,7 +13,7 @@ from adinterface.core.contract.registry import find
 
 from .state import pair_of, restored
 
-#: For an engine that takes differences and does not say how exact they are (`Backend.errors`): relative to the
+#: For an engine that takes differences and does not say how exact they are (`Backend.relative_error`): relative to the
 #: largest number of the result, by bits of the dtype, for derivatives of first and second order. Central differences keep
 #: two thirds of the digits (eps^(2/3)), differences of differences a half; a factor of 1000 and 100 on top is for functions
 #: that bend more than a sine.
@@ -65,5 +65,5 @@ def tolerance(backend: AutoBackend, order: int, rtol: float, dtypes: Iterable[st
 
 def _told(backend: AutoBackend, order: int, dtypes: list[str]) -> float | None:
     """The accuracy of the differences as the engine states it; None if it takes none or states none."""
-    errors = find(backend).errors
-    return None if errors is None else errors.relative(order, max([epsilon(dtype) for dtype in dtypes], default=2.0**-52))
+    engine = find(backend)
+    return engine.relative_error(order, max(map(epsilon, dtypes), default=2.0**-52)) if engine.estimates else None

@@ -825,7 +825,7 @@ def _divides(scenario: Scenario, backend: AutoBackend) -> bool:
     """Whether workers can share the work of the operator: Jacobians, and the evaluations of differences."""
     if getattr(backend, "executor", ...) is not None:
         return False
-    return "jacobian" in fields_of(operation_of(scenario)) or find(backend).errors is not None
+    return "jacobian" in fields_of(operation_of(scenario)) or find(backend).estimates
 
 
 @check(share=8)

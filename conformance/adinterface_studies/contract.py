@@ -23,7 +23,6 @@ CLASSES = (
     contract.NodeType,
     contract.Wrapping,
     contract.Loops,
-    contract.Errors,
     Compiler,
 )
 
@@ -32,7 +31,9 @@ def members(cls: type) -> list[str]:
     """The members of one class, in their order."""
     hints = {name: getattr(hint, "__forward_arg__", hint) for name, hint in vars(cls).get("__annotations__", {}).items()}
     final = {name for name, hint in hints.items() if "Final" in str(hint)}
-    final |= {name for name, value in vars(cls).items() if getattr(value, "__final__", False)}
+    # A property holds its function.
+    functions = {name: getattr(value, "func", getattr(value, "fget", value)) for name, value in vars(cls).items()}
+    final |= {name for name, function in functions.items() if getattr(function, "__final__", False)}
     return [name for name in {**hints, **vars(cls)} if not name.startswith("_") and name not in final | {"gives"}]
 
 

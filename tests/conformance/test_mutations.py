@@ -59,7 +59,7 @@ class Mutant(AutogradBackend):
 
     def __init__(self, auto):
         super().__init__(auto)
-        self.prefers_transposing = auto.kind != "forward"
+        self.transposes = auto.kind == "forward" or "always"
 
     def gradient(self, function, leaves, *, value=True):
         """Only a mutant of this shortcut has it."""

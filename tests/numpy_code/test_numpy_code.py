@@ -56,7 +56,6 @@ disconnected = pytest.mark.filterwarnings("ignore::adinterface.DisconnectedWarni
 class BareNumpy(Library):
     """An engine that has nothing but the Array API: NumPy's own namespace."""
 
-    name = "bare"
     types = (np.ndarray, np.generic)
 
     def dtype(self, x):

@@ -15,7 +15,7 @@ from ..contract.ambient import now
 from ..contract.arrays import library_of_array
 from ..contract.backend import Arrays
 from ..contract.inexact import Accuracy
-from ..contract.library import NUMPY, PYTHON, Leave, Library, kind
+from ..contract.library import NUMPY, PYTHON, Leave, Library, kind, note_memory
 from ..tree import Structure, build_gradient, handler_of
 from .messages import Place, places_of, warn_imprecise
 from .plan import Plan
@@ -68,9 +68,7 @@ class Call:
         """Record that results must not overlap this array."""
         handler = self.plan.backend.library or handler_of(array)
         if isinstance(handler, Library):
-            key = handler.memory(array)
-            if key is not None:
-                self.taken.add(key)
+            note_memory(handler, array, self.taken)
 
     # results
 
@@ -118,7 +116,7 @@ class Call:
             if presented is not None:
                 return in_form(presented, plan.conversions.result_library)
         source = library_of_array(result)
-        if source.compiles_other and kind(source.dtype(result)) == "other":
+        if source is not NUMPY and kind(source.dtype(result)) == "other":
             return result  # other libraries cannot represent it
         if plan.conversions.python_result and source.shape(result) == () and not source.traced(result):
             number: Any = source.to_numpy(result)

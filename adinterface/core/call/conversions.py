@@ -26,6 +26,7 @@ from ..contract.library import (
     any_wide,
     as_it_is,
     complex_of,
+    note_memory,
     widest,
     width,
 )
@@ -105,10 +106,10 @@ def conversions(
         python_result=python_result,
         enter=enter_slots(enters, active),
         enter_carried=enter_slots([_carried_in(backend, slots[n], values[n], copy) for n in layout.carried], layout.carried),
-        owns_leaves=library.adopts_new and all(each in (NUMPY, PYTHON) for each in libraries) and not copy,
+        owns_leaves=not library.plain_numpy and all(each in (NUMPY, PYTHON) for each in libraries) and not copy,
         leave=leave,
         leave_all=None if leave is None else _conversion_of_all(backend, layout, values),
-        present=backend.library.present(result_library) if direct and backend.library is not None else None,
+        present=backend.library.leave(None, result_library) if direct and backend.library is not None else None,
         stand_in=stand_in,
         scope=_scope(backend, layout, backends),
     )
@@ -227,13 +228,9 @@ def _owned_in(backend: Backend, slot: Slot, example: Any) -> Enter:
 
 
 def _recording_memory(library: Library, convert: Callable[[Any], Any]) -> Enter:
-    memory = library.memory
-
     def enter(value: Any, taken: set[int]) -> Any:
         array = convert(value)
-        key = memory(array)
-        if key is not None:
-            taken.add(key)
+        note_memory(library, array, taken)
         return array
 
     return enter

@@ -11,6 +11,7 @@ import numpy as np
 from ..contract.ambient import Kinds
 from ..contract.library import PYTHON, complex_of, widest
 from ..contract.nodes import NodeType
+from ..contract.structures import is_stateful
 from ..tree import (
     CONSTANT,
     DIFFERENTIATED,
@@ -161,7 +162,7 @@ def _frozen(structure: Structure, places: Iterator[int], inside: bool = False, r
             yield place
         return
     # f gets an owner or a stateful object itself, with the Constants in it.
-    plain = not structure.type.is_owner and not structure.type.stateful
+    plain = not structure.type.is_owner and not is_stateful(structure.type)
     inside = plain and (inside or (structure.type is CONSTANT and not root))
     for child in structure.children:
         yield from _frozen(child, places, inside, False)

@@ -186,7 +186,7 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         structure, leaves = flatten(first if rest is None else rest, "the result of f")
         if rest is not None:
             leaves[1:] = [Leaf(leaf.value, leaf.library, None, False) for leaf in leaves[1:]]
-    if plan.conversions.library.compiles_other:
+    if "compile" in plan.backend.gives:
         others = iter(leaves)
         leaves = []
         structure = _carrying(structure, others, leaves, plan.conversions.library)

@@ -22,7 +22,7 @@ from .backend import (
 )
 from .cache import Cache
 from .errors import comes_from_reading, levels_to_the_user
-from .inexact import Accuracy, Errors, LeafAccuracy
+from .inexact import Accuracy, LeafAccuracy
 from .library import (
     NUMPY,
     PYTHON,
@@ -47,7 +47,7 @@ from .notes import TAKE_FUNCTIONS, Note, note_of
 from .other_packages import advice
 from .publish import publish
 from .record import active_record, note_accuracy, note_step
-from .registry import backend_of, evaluation, function_of_extension
+from .registry import backend_of, evaluation, function_of_extension, in_mode
 from .repetition import Draws, Repeated, copies, draws_undone, known_to
 from .rules import FlatRule, Point, require_linear
 from .static_values import Unkeyed, key_of
@@ -58,11 +58,11 @@ __all__ = [
     "PYTHON", "unsupported_dtype", "KnownFailure",
     # what gives speed, rules, loops, containers, and an engine whose derivatives have errors
     "Shortcuts", "Gradient", "Jacobian", "Linearized", "Randomness", "LibraryShortcuts", "Enter", "Leave", "LeaveAll",
-    "Scoping", "Generator", "FlatRule", "Point", "Loops", "Step", "NodeType", "Wrapping", "Errors", "Accuracy", "LeafAccuracy",
+    "Scoping", "Generator", "FlatRule", "Point", "Loops", "Step", "NodeType", "Wrapping", "Accuracy", "LeafAccuracy",
     # helpers: of arrays and dtypes, messages, records, static values, random draws, extensions
     "as_it_is", "kind", "width", "any_wide", "epsilon", "dtype_name", "library_of", "library_of_array", "size_of", "full_like",
     "cast_like", "block_dtype", "require_linear", "Note", "note_of", "TAKE_FUNCTIONS", "advice", "levels_to_the_user",
-    "note_step", "note_accuracy", "active_record", "key_of", "Unkeyed", "Cache", "changed_options", "backend_of",
+    "note_step", "note_accuracy", "active_record", "key_of", "Unkeyed", "Cache", "changed_options", "backend_of", "in_mode",
     "evaluation", "function_of_extension", "Draws", "draws_undone", "known_to", "copies", "comes_from_reading",
     "task_made",
 ]  # fmt: skip

@@ -49,9 +49,7 @@ def is_complex(backend: Backend, array: Any) -> bool:
 
 def full_like(backend: Backend, array: Any, value: float, count: int | None = None) -> Any:
     """An array like this one, or a stack of `count` of them, filled with one number."""
-    library = library_of(backend, array)
-    shape = library.shape(array) if count is None else (count, *library.shape(array))
-    return library.asarray(np.full(shape, value), dtype=library.dtype(array), like=array)
+    return library_of(backend, array).full_like(array, value, count)
 
 
 def filled(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any], count: int | None = None) -> Arrays:
@@ -62,7 +60,7 @@ def filled(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any], count:
     else:
         return tuple(arrays)
     pairs = zip(arrays, likes, strict=True)
-    return tuple([library_of(backend, like).zeros_like(like, count) if array is None else array for array, like in pairs])
+    return tuple([full_like(backend, like, 0.0, count) if array is None else array for array, like in pairs])
 
 
 def cast(backend: Backend, array: Any, dtype: str) -> Any:

@@ -11,11 +11,13 @@ import pickle
 from abc import ABC
 from collections.abc import Callable, Iterator, Sequence, Set
 from types import CodeType
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, final
+
+import numpy as np
 
 from .auto import AutoBackend, Mode, is_mode
-from .inexact import Errors
-from .library import Library, Scoping, own_members
+from .library import Library, Scoping
+from .members import own_members
 from .nodes import NodeType
 from .rules import Arrays as Arrays
 
@@ -139,20 +141,28 @@ class Shortcuts:
     """
 
     #: `back` can itself be differentiated by `pullback` (with `differentiable=True`): the transpose of the transpose
-    #: is then a pushforward without a second evaluation of f.
-    transposes: ClassVar[bool] = False
-    #: Without a `mode`, pushforwards transpose `pullback`, though `pushforward` is defined.
-    prefers_transposing: ClassVar[bool] = False
-    #: The modes of the outer and the inner derivative in second-order operators, unless the user sets `mode`.
-    second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
+    #: is then a pushforward without a second evaluation of f. "always": pushforwards are taken so without a `mode`, though
+    #: `pushforward` is defined.
+    transposes: ClassVar[bool | Literal["always"]] = False
 
     #: Whether `vectorize` and `compile` accept functions that return tuples and lists of arrays, None and `Aux`. Otherwise they
     #: get functions that return a flat tuple of arrays, and the core keeps the structure of the results.
     takes_trees: ClassVar[bool] = False
 
-    @property
-    def errors(self) -> Errors | None:
-        """The errors of its derivatives; None if these are as exact as f's value."""
+    def relative_error(self, order: int, epsilon: float) -> float:
+        """The error of derivatives of this order, relative to the largest number that takes part. epsilon: that of f's values.
+
+        0 where derivatives are as exact as f's value. An engine that defines this takes derivatives from values of f. It notes
+        the accuracy of each with `note_accuracy`, and spreads evaluations of f over the workers of the option `executor`.
+        """
+        return 0.0
+
+    def scales(self, leaves: Arrays) -> Sequence[np.ndarray[Any, Any]] | None:
+        """For each leaf an array of its shape: the factors for the tangents of a compressed derivative. None for no factors.
+
+        An engine that takes one step along a tangent moves all numbers in it at once. With the factors, each number moves as
+        far as it would alone.
+        """
         return None
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
@@ -172,7 +182,7 @@ class Shortcuts:
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """For a function with one real scalar output: the gradients, and the Hessian times the directions, with an empty aux.
 
-        None among them represents zeros. Called, like the next three, where this backend is both the outer and the inner one.
+        None among them represents zeros. Called, like the next two, where this backend is both the outer and the inner one.
         """
         return None
 
@@ -183,12 +193,12 @@ class Shortcuts:
         """
         return None
 
-    def hessian_diagonal(self, function: FlatFunction, leaves: Arrays) -> Arrays | None:
-        """The diagonal of the Hessian, as an array like each leaf."""
-        return None
+    def second_derivatives(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
+        """First derivatives as outputs, and second ones as tangents, along each number of the leaves; aux as in `hessian`.
 
-    def second_derivative(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
-        """For a function of one real number: derivatives as outputs, second derivatives as tangents; aux as in `hessian`."""
+        Of a function of one real number: arrays like its outputs. Of other functions with one real scalar output: the gradients
+        and the diagonal of the Hessian, as arrays like the leaves.
+        """
         return None
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized | None:
@@ -214,9 +224,9 @@ class Shortcuts:
         """
         return None
 
-    def pair(self) -> tuple[Backend, Backend] | None:
-        """The outer and the inner backend of second derivatives, if they are more than two modes of the engine."""
-        return None
+    def second_order(self) -> tuple[Any, Any]:
+        """The outer and the inner backend of second derivatives, unless the user sets `mode`."""
+        return self, self
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
         """A compiled form of `compute(*arrays)`, which takes native or plain NumPy arrays and NumPy numbers, never None.
@@ -288,6 +298,12 @@ class Backend(Shortcuts, ABC):
         self.chunk_size: int | None = getattr(auto, "chunk_size", None)
         #: The device of native arrays; None leaves each on its device.
         self.device: Any = getattr(auto, "device", None)
+
+    @property
+    @final
+    def estimates(self) -> bool:
+        """Whether its derivatives have errors, which it estimates."""
+        return "relative_error" in self.gives
 
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
         """Evaluate `function` once, and return the map from cotangents of its outputs to cotangents of the leaves.

@@ -1,8 +1,8 @@
 """Array libraries: what a leaf is, and how it is converted between libraries.
 
 A `Library` describes the arrays of one package. Those of NumPy arrays and Python numbers are defined here; each engine
-provides the library of its arrays through its backend. Nothing else in the core looks inside an array. Each must give `name`,
-`types`, `dtype`, `to_numpy`, `asarray` and `namespace`; all else has a default.
+provides the library of its arrays through its backend. Nothing else in the core looks inside an array. Each must give `types`,
+`dtype`, `to_numpy`, `asarray` and `namespace`; all else has a default.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from inspect import getattr_static
 from operator import attrgetter
 from types import ModuleType
 from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, final
@@ -21,6 +20,7 @@ import numpy as np
 from .ambient import now
 from .errors import ConversionError, NotDifferentiableError, PrecisionError, an
 from .loops import Loops
+from .members import own_members
 from .other_packages import advice
 from .rules import Arrays, FlatRule
 
@@ -51,18 +51,14 @@ class Scoping(Protocol):
     def __call__(self) -> AbstractContextManager[Any] | None: ...
 
 
-def own_members(cls: type, base: type) -> frozenset[str]:
-    """The names of the members of a class of the contract that a subclass defines in place of the defaults."""
-    members = [name for name in dir(base) if not name.startswith("_")]
-    return frozenset([name for name in members if getattr_static(cls, name) is not getattr_static(base, name)])
-
-
 def as_it_is(x: Any, taken: set[int]) -> Any:
     """The identity, in either direction; a plan of identities skips it."""
     return x
 
 
 _WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "complex64": 32, "complex128": 64}
+#: The dtypes of numbers that NumPy has in every release and on every machine, and in which no engine lacks one.
+_WIDE = frozenset({"float32", "float64", "complex64", "complex128"})
 _COMPLEX_OF = {32: "complex64", 64: "complex128"}
 
 
@@ -143,9 +139,6 @@ class Generator(NamedTuple):
 class LibraryShortcuts:
     """Conversions that a library may do itself where that is faster. All are optional."""
 
-    #: `enter` turns a NumPy array into a new object of this call, though it may share the array's memory.
-    adopts_new: ClassVar[bool] = False
-
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         """A direct conversion of arrays like this one, of the library `source`, to arrays of this library.
 
@@ -157,16 +150,13 @@ class LibraryShortcuts:
     def leave(self, example: Any, source: Library) -> Leave | None:
         """A direct conversion of this library's results to results like the example, an array of the library `source`.
 
-        None where only `restore` of that library serves. The conversion itself returns None for a result that needs `restore`.
+        Without an example (None), of results of any shape and dtype to arrays of `source`. None where only `restore` of that
+        library serves. The conversion itself returns None for a result that needs `restore`.
         """
         return None
 
     def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
         """The same as `leave`, for several results at once, like these examples of these libraries."""
-        return None
-
-    def present(self, target: Library) -> Leave | None:
-        """The same as `leave`, for results of any shape and dtype, to arrays of the library `target`."""
         return None
 
     def loops(self) -> Loops:
@@ -177,7 +167,7 @@ class LibraryShortcuts:
 class Library(LibraryShortcuts, ABC):
     """The arrays of one package.
 
-    Laws, for an array x of this library: `asarray(to_numpy(x), dtype(x))` equals x; `own(x, taken)` equals x and,
+    Laws, for an array x of this library: `asarray(to_numpy(x), dtype(x))` equals x; `unshared(x, taken)` equals x and,
     where arrays are mutable, overlaps nothing in `taken`; `asarray` never narrows.
 
     Arrays support indexing along the first axis and arithmetic with each other and with numbers. The namespace needs
@@ -187,16 +177,17 @@ class Library(LibraryShortcuts, ABC):
     is_library: Final = True
     #: The names of the members that the class defines.
     gives: ClassVar[frozenset[str]] = frozenset()
-    name: ClassVar[str]
     types: ClassVar[tuple[type, ...]]
     mutable: ClassVar[bool] = True
-    #: Whether the engine's compiler also takes its non-numeric arrays, such as random keys.
-    compiles_other: ClassVar[bool] = False
-    #: Whether arrays that the engine does not trace are plain NumPy arrays.
-    plain_numpy: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         cls.gives = own_members(cls, Library)
+
+    @functools.cached_property
+    @final
+    def name(self) -> str:
+        """The name of the package that defines the first of `types`: that of the engine."""
+        return self.types[0].__module__.partition(".")[0]
 
     def owns(self, x: object) -> bool:
         """Whether x is an array (or a tracer) of this library."""
@@ -242,9 +233,11 @@ class Library(LibraryShortcuts, ABC):
         """
         return self.to_numpy(x)
 
-    def sent(self, x: Any) -> Any:
-        """x for a worker, which may be another process: in a form that can be read there unchanged."""
-        return x
+    @functools.cached_property
+    @final
+    def plain_numpy(self) -> bool:
+        """Whether arrays that the engine does not trace are plain NumPy arrays."""
+        return type(self.asarray(np.zeros(()))) is np.ndarray
 
     @final
     def foreign(self, x: Any, source: Library) -> Any:
@@ -260,22 +253,26 @@ class Library(LibraryShortcuts, ABC):
         With `copy` the result shares no memory with x. Raises PrecisionError for a dtype that this library lacks.
         """
 
-    def zeros_like(self, x: Any, count: int | None = None) -> Any:
-        """Zeros with the dtype, shape and device of x, or a stack of `count` of them."""
-        shape = self.shape(x) if count is None else (count, *self.shape(x))
-        return self.asarray(np.zeros(shape), dtype=self.dtype(x), like=x)
+    @final
+    def full_like(self, x: Any, value: float, count: int | None = None) -> Any:
+        """An array like x, or a stack of `count` of them, filled with one number."""
+        shape, dtype = self.shape(x) if count is None else (count, *self.shape(x)), self.dtype(x)
+        numbers = np.zeros(shape, dtype if dtype in _WIDE else None)
+        if value:
+            numbers[...] = value
+        return self.asarray(numbers, dtype=dtype, like=x)
 
     def unshared(self, x: Any, taken: set[int]) -> Any:
-        """x as a result: dense, writable, and not overlapping the memory in `taken`, where its own memory is then recorded."""
-        return x
+        """x as a result: dense, writable, and not overlapping the memory in `taken`.
 
-    def memory(self, x: Any) -> int | None:
-        """A key of x's memory; None where memory is not shared."""
-        return None
+        A key of x's own memory is then in `taken`, even where the result is a copy. By default x itself, but for NumPy arrays.
+        """
+        return NUMPY.unshared(x, taken) if type(x) is np.ndarray else x
 
+    @final
     def is_real_scalar(self, x: Any) -> bool:
         """Whether x is 0-d and of a real floating dtype."""
-        return kind(self.dtype(x)) == "real" and self.shape(x) == ()
+        return self.shape(x) == () and kind(self.dtype(x)) == "real"
 
     @final
     def is_floating(self, x: Any) -> bool:
@@ -362,16 +359,17 @@ class Library(LibraryShortcuts, ABC):
             raise ConversionError(f"{self.name} has no way to take a traced array out of a derivative (`Library.stopped`).")
         return self.asarray(numbers, dtype=self.dtype(x))
 
+    @final
     def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
         """A result of the library `source` as an array of this one, with this dtype, on the device of `like`."""
         if source is not self:
             if source.traced(result):
                 return source.asarray(result, dtype=dtype)
             free = source.unshared(result, taken)
-            result = self.asarray(self.foreign(free, source), dtype=dtype, like=like, copy=not source.mutable)
-            if source.mutable and (key := source.memory(free)) is not None and self.memory(result) == key:
-                taken.discard(key)  # the memory of this result, which `unshared` has just released
-        elif self.dtype(result) != dtype or like is not None:
+            # A sharded array is gathered for NumPy alone.
+            free = source.to_numpy(free) if self in (NUMPY, PYTHON) else self.foreign(free, source)
+            return self.unshared(self.asarray(free, dtype=dtype, like=like, copy=not source.mutable), set())
+        if self.dtype(result) != dtype or like is not None:
             result = self.asarray(result, dtype=dtype, like=like)
         return self.unshared(result, taken)
 
@@ -395,9 +393,7 @@ REAL_SCALARS = frozenset({np.float16, np.float32, np.float64})
 class NumpyLibrary(Library):
     """NumPy arrays and scalars: the only library that the core itself needs."""
 
-    name = "numpy"
     types: ClassVar[tuple[type, ...]] = (np.ndarray, np.generic)
-    plain_numpy = True
 
     def owns(self, x: object) -> bool:
         return type(x) is np.ndarray or isinstance(x, (np.generic, np.memmap))
@@ -434,41 +430,11 @@ class NumpyLibrary(Library):
     def unshared(self, x: Any, taken: set[int]) -> Any:
         if isinstance(x, np.generic):
             return x
-        dense = x.flags.c_contiguous or x.flags.f_contiguous
-        key = self.memory(x)
-        if not (dense and x.flags.writeable and (x.flags.owndata or _sole_view(x))) or key in taken:
-            x = x.copy(order="K") if dense else np.ascontiguousarray(x)
-            key = self.memory(x)
+        dense, key = x.flags.c_contiguous or x.flags.f_contiguous, _memory(x)
+        own = dense and x.flags.writeable and (x.flags.owndata or _sole_view(x)) and key not in taken
         if key is not None:
             taken.add(key)
-        return x
-
-    def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
-        if type(like) is np.ndarray and source is not self and not source.mutable and not source.traced(result):
-            numbers = source.to_numpy(result)
-            if dtype_name(numbers.dtype) == dtype:  # of a promoted integer it is not the leaf's own
-                return np.array(numbers, dtype=like.dtype if dtype_name(like.dtype) == dtype else None)  # overlaps nothing
-        elif type(like) is np.ndarray and source is not self and not source.traced(result):
-            result = source.unshared(result, taken)
-            numbers = source.to_numpy(result)
-            if numbers.dtype == like.dtype and numbers.flags.writeable:
-                return numbers  # the result's own memory, which is noted
-            if (key := source.memory(result)) is not None:
-                taken.discard(key)
-        return super().restore(result, source, like, dtype, taken)
-
-    def memory(self, x: Any) -> int | None:
-        if not isinstance(x, np.ndarray) or not x.size:  # an empty array overlaps nothing
-            return None
-        owner = x
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
-        # Reading an address takes a microsecond or two. So the key is the identity of an array that owns its memory; for the
-        # memory of another library it is the address, as in that library.
-        return id(owner) if owner.base is None else x.__array_interface__["data"][0]
-
-    def is_real_scalar(self, x: Any) -> bool:
-        return bool(x.ndim == 0 and x.dtype.kind == "f")
+        return x if own else x.copy(order="K") if dense else np.ascontiguousarray(x)
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is PYTHON:
@@ -478,10 +444,9 @@ class NumpyLibrary(Library):
             return None
         if not example.size:  # an empty array overlaps nothing
             return as_it_is
-        memory = self.memory
 
         def enter(x: Any, taken: set[int]) -> Any:
-            taken.add(id(x) if x.base is None else memory(x))  # type: ignore[arg-type]
+            taken.add(id(x) if x.base is None else _memory(x))  # type: ignore[arg-type]
             return x
 
         return enter
@@ -511,6 +476,26 @@ class NumpyLibrary(Library):
         return namespace
 
 
+def _memory(x: np.ndarray[Any, Any]) -> int | None:
+    """A key of x's memory; None for an empty array, which overlaps nothing."""
+    if not x.size:
+        return None
+    owner = x
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    # Reading an address takes a microsecond or two. So the key is the identity of an array that owns its memory; for the
+    # memory of another library it is the address, as in that library.
+    return id(owner) if owner.base is None else x.__array_interface__["data"][0]
+
+
+def note_memory(library: Library, x: Any, taken: set[int]) -> None:
+    """Record in `taken` that results must not overlap x."""
+    if not isinstance(x, np.ndarray):
+        library.unshared(x, taken)
+    elif (key := _memory(x)) is not None:
+        taken.add(key)
+
+
 def _to_float(result: Any, taken: set[int]) -> Any:
     return float(result) if type(result) in REAL_SCALARS or type(result) is np.ndarray else None
 
@@ -532,8 +517,10 @@ def _extended(dtype: str) -> Any:
 class PythonNumbers(Library):
     """Python's own float and complex (and int, where it stands as an argument of its own)."""
 
-    name = "python"
     types: ClassVar[tuple[type, ...]] = (float, complex, int)
+
+    def __init__(self) -> None:
+        vars(self).update(name="python")
 
     def owns(self, x: object) -> bool:
         return type(x) in (float, complex, int)
@@ -554,11 +541,6 @@ class PythonNumbers(Library):
         if dtype is not None and kind(dtype) == "complex":
             return complex(x)
         return float(x.real if np.iscomplexobj(x) else x)
-
-    def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
-        if source.traced(result):
-            return source.asarray(result, dtype=dtype)
-        return self.asarray(source.to_numpy(result), dtype=dtype)
 
     def namespace(self, x: Any) -> ModuleType:
         return NUMPY.namespace(x)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, final
 
 from .errors import BackendError
+from .members import own_members
 from .rules import Arrays
 
 T = TypeVar("T")
@@ -20,14 +21,25 @@ class Loops:
     Laws: `scan`, `while_loop` and `switch` equal a Python loop over the same steps, and so do their derivatives.
     `checkpoint(function, arrays)` equals `function(*arrays)`, with the same derivatives, also with respect to arrays that
     `function` captures.
+
+    An engine that compiles defines `scan`, `while_loop` and `switch`, and traces a step once. Otherwise the core runs a Python
+    loop.
     """
 
-    #: The engine compiles `scan`, `while_loop` and `switch`, and traces a step once. Otherwise the core runs a Python loop.
-    compiles: ClassVar[bool] = False
+    #: The names of the members that the class defines.
+    gives: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        cls.gives = own_members(cls, Loops)
 
     def __init__(self, library: Any):
         #: The `Library` of the arrays in the loops.
         self.library = library
+
+    @property
+    @final
+    def compiles(self) -> bool:
+        return "scan" in self.gives
 
     def adopt(self, x: Any, *, dtype: str | None = None, like: Any = None) -> Any:
         """A NumPy array or a Python number in a loop over arrays of this library, as one of them."""
@@ -48,18 +60,18 @@ class Loops:
     def scan(
         self, step: Step, carry: Arrays, xs: Arrays, *, length: int, reverse: bool, checkpoint: int | None
     ) -> tuple[Arrays, Arrays]:
-        """The last carry, and the results of all steps, stacked in the order of `xs`; for an engine that `compiles`.
+        """The last carry, and the results of all steps, stacked in the order of `xs`; for an engine that compiles.
 
         checkpoint: keep only the carry of every so many steps for a derivative in reverse.
         """
         raise NotImplementedError
 
     def while_loop(self, condition: Callable[[Arrays], Any], body: Callable[[Arrays], Arrays], carry: Arrays) -> Arrays:
-        """The first carry for which the condition is false; for an engine that `compiles`."""
+        """The first carry for which the condition is false; for an engine that compiles."""
         raise NotImplementedError
 
     def switch(self, index: Any, branches: Sequence[Callable[..., Arrays]], operands: Arrays) -> Arrays:
-        """The value of the branch with this number; for an engine that `compiles`.
+        """The value of the branch with this number; for an engine that compiles.
 
         The index is in bounds. A branch may return Python numbers, which take the dtype of other branches in the same place.
         """

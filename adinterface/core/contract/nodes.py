@@ -9,22 +9,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
+from .members import own_members
 from .static_values import key_of
 
 
 class Wrapping:
     """What surrounds a call for objects that the call writes to. This one changes nothing."""
 
-    #: The operation in place of the one that is called; None for the same. Only one wrapping of a call has one.
-    kind: Any = None
-
-    def wrap(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """f as the call inside gets it."""
-        return f
-
-    def arguments(self, args: Sequence[Any]) -> Sequence[Any]:
-        """The arguments of f as the call inside gets them."""
-        return args
+    def inside(self, kind: Any, f: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Callable[..., Any], Sequence[Any]]:
+        """The operation, f and the arguments of f of the call inside. Only one wrapping of a call changes the operation."""
+        return kind, f, args
 
     def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The user's results from those of the call inside, after the objects in the arguments are written to."""
@@ -45,14 +39,14 @@ class NodeType(ABC):
     #: tangent.
     stands_for_array: bool = False
 
-    #: It marks the argument in it, so that an integer there is promoted.
-    marks_argument: ClassVar[bool] = False
-
     #: Python numbers anywhere inside are structure: hyperparameters, not parameters.
     fixes_numbers: ClassVar[bool] = False
 
-    #: f may write into such objects: it gets private ones. Then `wrapping` must write their new state into the caller's.
-    stateful: ClassVar[bool] = False
+    #: The names of the members that the class defines.
+    gives: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        cls.gives = own_members(cls, NodeType)
 
     @abstractmethod
     def matches(self, value: object) -> bool:
@@ -98,7 +92,8 @@ class NodeType(ABC):
     def wrapping(self, operation: Any, layout: Any) -> Wrapping | None:
         """What surrounds the calls of an operation whose arguments contain such objects; None for nothing.
 
-        It is made when such calls are planned. Raises TypeError for an operation that takes no such objects.
+        For objects that f may write to: f gets private ones, and the wrapping must write their new state into the caller's. It
+        is made when such calls are planned. Raises TypeError for an operation that takes no such objects.
         """
         return None
 

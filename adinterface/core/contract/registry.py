@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from types import ModuleType, NoneType
 from typing import Any
 
-from .auto import FACTS, AutoBackend, require_hashable
+from .auto import FACTS, AutoBackend, Mode, require_hashable
 from .backend import Backend
 from .entry_points import GROUP
 from .entry_points import entry_points as _entry_points
@@ -88,6 +88,13 @@ def backend_of(auto: AutoBackend) -> Backend:
             f"{type(auto).__name__} needs {auto.name}, which is not installed: {auto.install()}", name=error.name
         ) from None
     return cls(auto)
+
+
+def in_mode(backend: Backend, mode: Mode) -> Backend:
+    """The same backend in this mode, if its value has modes."""
+    if not hasattr(backend.auto, "mode"):
+        return backend
+    return backend_of(dataclasses.replace(backend.auto, mode=mode))  # type: ignore[call-arg]
 
 
 def find(auto: object) -> Backend:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from .library import Library
 from .nodes import NodeType
@@ -164,6 +164,9 @@ _LEAVES, _DIFFERENTIATED = frozenset({DIFFERENTIATED, CARRIED}), frozenset({DIFF
 class Marker(NodeType):
     """A node that contains one tree, its `value`, and marks it; f does not see the marker."""
 
+    #: An integer in it is promoted, as the argument itself would be.
+    marks_argument: ClassVar[bool] = False
+
     def __init__(self, cls: type):
         self.cls = cls
 
@@ -181,6 +184,15 @@ class Marker(NodeType):
 
     def paths(self, data: Any, count: int) -> list[str]:
         return [""]
+
+
+def is_stateful(node_type: NodeType) -> bool:
+    """Whether f may write into such objects: a wrapping that is not of a marker, which f does not see."""
+    return "wrapping" in node_type.gives and not isinstance(node_type, Marker)
+
+
+def marks_argument(node_type: NodeType) -> bool:
+    return isinstance(node_type, Marker) and node_type.marks_argument
 
 
 #: A Constant: nothing in it is differentiated, and its whole gradient is None.

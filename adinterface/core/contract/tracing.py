@@ -35,6 +35,7 @@ def __getattr__(name: str) -> Any:
     if name not in COMPILING:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
     compiler = globals()[name] = backend_class(name).compiler(_ENTRIES)
+    compiler._name = name
     return compiler
 
 

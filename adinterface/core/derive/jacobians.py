@@ -56,7 +56,7 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
             return pushed
     if not policy.in_reverse(backend):
         return columns(backend, linearize(backend, function, leaves), leaves)
-    return jacobian_of(backend, pullback(backend, function, leaves, differentiable=backend.transposes), leaves)
+    return jacobian_of(backend, pullback(backend, function, leaves, differentiable=bool(backend.transposes)), leaves)
 
 
 def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:

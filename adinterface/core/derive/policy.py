@@ -26,7 +26,7 @@ def in_forward(backend: Backend, *, once: bool = False) -> bool:
     if backend.mode is not None and "pullback" in backend.gives:
         return backend.mode == "forward"
     again = once and backend.mode is None and backend.transposes and "linearize" not in backend.gives
-    return not again and not backend.prefers_transposing
+    return not again and backend.transposes != "always"
 
 
 def by_columns(backend: Backend, inputs: int, outputs: int) -> bool:
@@ -36,7 +36,7 @@ def by_columns(backend: Backend, inputs: int, outputs: int) -> bool:
 
 def in_one_batch(backend: Backend, inputs: int) -> bool:
     """Whether all columns of a Jacobian may be pushed at once, whatever the number of outputs."""
-    return not in_reverse(backend) or (backend.mode is None and not backend.prefers_transposing and inputs <= FEW_INPUTS)
+    return not in_reverse(backend) or (backend.mode is None and backend.transposes != "always" and inputs <= FEW_INPUTS)
 
 
 def by_symmetry(backend: Backend, *, once: bool = False) -> bool:
@@ -50,5 +50,5 @@ def directions(backend: Backend) -> tuple[bool, bool]:
     """Whether pushforwards, and whether pullbacks, take a few evaluations each, rather than one for each number."""
     pulls = in_reverse(backend)
     forward = "pushforward" in backend.gives or "linearize" in backend.gives
-    pushes = backend.mode != "reverse" and (forward or backend.transposes)
+    pushes = backend.mode != "reverse" and (forward or bool(backend.transposes))
     return pushes or not pulls, pulls

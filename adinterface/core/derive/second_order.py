@@ -56,7 +56,7 @@ def derivative(backend: Backend, function: FlatFunction, leaves: Arrays, *, valu
 def second_derivative(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True) -> Pushforward:
     """For a function of one real number: outputs are its derivatives, tangents its second derivatives; aux as in the first."""
     if outer is inner:
-        result = from_engine(inner, "its own second derivative", inner.second_derivative, function, leaves, value=value)
+        result = from_engine(inner, "its own second derivative", inner.second_derivatives, function, leaves, value=value)
         if result is not None:
             return result
     return derivative(outer, DerivedFunction(derivative, inner, function, value=value), leaves, value=value)
@@ -100,9 +100,10 @@ def hvp(
 def hessian_diagonal(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays) -> Arrays:
     """The diagonal of the Hessian of a scalar function; holds at most one chunk of rows in memory."""
     if outer is inner:
-        result = from_engine(inner, "its own diagonal of the Hessian", inner.hessian_diagonal, function, leaves)
+        step = "its own diagonal of the Hessian"
+        result = from_engine(inner, step, inner.second_derivatives, function, leaves, value=False)
         if result is not None:
-            return result
+            return cast_like(inner, result.tangents, leaves)
     linear = hessian_map(outer, DerivedFunction(gradients, inner, function, value=False), leaves)
     apply = push_stacked(outer, linear)
     components = Components(outer, leaves, [False] * len(leaves))

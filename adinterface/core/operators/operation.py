@@ -86,7 +86,7 @@ class Operation(ABC):
         #: The backend whose arrays f receives.
         self.backend: Backend = self.computing_backend(auto)
         #: Whether an engine of this operator estimates its errors.
-        self.estimates: bool = self.backend.errors is not None
+        self.estimates: bool = self.backend.estimates
         #: Whether something is decided once for each specialization.
         self.specializes: bool = type(self).specialized is not Operation.specialized
         self.gives_value: bool = "value" in self.forms
@@ -209,7 +209,7 @@ class SecondOrderOperation(Operation):
 
     def __init__(self, auto: AutoBackend):
         super().__init__(auto)
-        self.estimates: bool = self.outer.errors is not None or self.inner.errors is not None
+        self.estimates: bool = self.outer.estimates or self.inner.estimates
 
     def computing_backend(self, auto: AutoBackend) -> Backend:
         pair: tuple[Backend, Backend] = second_order(auto)

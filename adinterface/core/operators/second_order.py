@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from ..contract.auto import AutoBackend, SecondOrder
 from ..contract.backend import Backend
 from ..contract.errors import BackendError
-from ..contract.registry import backend_of, find
+from ..contract.registry import find
 
 
 def first_order(auto: Any) -> Backend:
@@ -42,17 +41,8 @@ def second_order(auto: Any) -> tuple[Backend, Backend]:
 
 
 def _pair(backend: Backend) -> tuple[Backend, Backend]:
-    """The outer and the inner backend for second derivatives on one backend, in the modes that suit its engine."""
-    pair = backend.pair()
-    if pair is not None:
-        return pair
-    if not hasattr(backend.auto, "mode") or backend.mode is not None:
-        return backend, backend
-    outer, inner = backend.second_order
-    return (
-        backend_of(replace(backend.auto, mode=outer)),  # type: ignore[call-arg]
-        backend_of(replace(backend.auto, mode=inner)),  # type: ignore[call-arg]
-    )
+    """The outer and the inner backend for second derivatives on one backend."""
+    return backend.second_order() if backend.mode is None else (backend, backend)
 
 
 def _name(auto: AutoBackend) -> str:

@@ -14,7 +14,7 @@ def inside(
 ) -> tuple[Kind, Callable[..., Any], Sequence[Any]]:
     """The operator, f and the arguments of the call inside."""
     for wrapping in plan.wrappings:
-        kind, f, args = wrapping.kind or kind, wrapping.wrap(f), wrapping.arguments(args)
+        kind, f, args = wrapping.inside(kind, f, args)
     return kind, f, args
 
 

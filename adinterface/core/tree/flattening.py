@@ -28,6 +28,7 @@ from ..contract.structures import (
     Slot,
     Static,
     Structure,
+    marks_argument,
 )
 from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
 
@@ -53,7 +54,7 @@ class _Place(NamedTuple):
         if self.constant:
             return _Place(paths, True)
         owner = value if node_type.is_owner and self.owner is None else self.owner
-        return _Place(paths, False, owner, self.fixed or node_type.fixes_numbers, self.alone and node_type.marks_argument)
+        return _Place(paths, False, owner, self.fixed or node_type.fixes_numbers, self.alone and marks_argument(node_type))
 
 
 def _no_path(n: int) -> str:
@@ -175,7 +176,8 @@ class Flattening:
                 return Static(value, reason)
             self._leaves.append(Leaf(value, library, place.owner, differentiated))
         else:
-            dtype = "" if library is None or (reason and library.compiles_other) else library.dtype(value)
+            # Compiled code takes the arrays without numbers of engines, such as random keys, and contains those of NumPy.
+            dtype = "" if library is None or (reason and library is not NUMPY) else library.dtype(value)
             owner = None if place.owner is None or reason else type(place.owner)
             self.values.append(value)
             self.slots.append(Slot(None if reason else library, dtype, differentiated, owner, reason))
@@ -193,7 +195,7 @@ class Flattening:
             self._static(Given(data, node_type, place.constant), place)
         if node_type.is_owner:
             self._static(owner_of(node_type, value, children)[0], place)
-        elif not node_type.fixes_numbers and (place is _INSIDE or (place is _ARGUMENTS and not node_type.marks_argument)):
+        elif not node_type.fixes_numbers and (place is _INSIDE or (place is _ARGUMENTS and not marks_argument(node_type))):
             self.trees(children, _INSIDE)  # the usual place, without a new object
             return
         self.trees(children, place.inside(node_type, value, _no_path))

@@ -17,7 +17,7 @@ class ForeignLibrary(Library):
     types: ClassVar[tuple[type, ...]] = ()
 
     def __init__(self, namespace: ModuleType):
-        self.name = namespace.__name__  # type: ignore[misc]
+        vars(self).update(name=namespace.__name__)
         self._namespace = namespace
 
     def owns(self, x: object) -> bool:

@@ -33,5 +33,6 @@ def test_results_for_numpy_are_dense_and_apart(other):
 
 
 def test_a_result_in_memory_that_is_taken_is_copied():
-    taken = {TORCH.memory(ONES)}
+    taken: set[int] = set()
+    assert TORCH.unshared(ONES, taken) is ONES
     assert not np.shares_memory(TORCH.leave(np.ones(3), NUMPY)(ONES, taken), ONES.numpy())

@@ -23,7 +23,6 @@ class AutoUnmarked(AutoBackend):
 class UnmarkedLibrary(adinterface_tape.TapeLibrary):
     """The arrays of the tape, of which any may be on it."""
 
-    name = "unmarked"
     traced = adinterface_tape.Library.traced
     value_under_trace = adinterface_tape.Library.value_under_trace
 

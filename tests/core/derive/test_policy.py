@@ -66,7 +66,7 @@ def test_an_engine_of_pullbacks_alone():
     assert policy.by_columns(backend, 1, 100)
     assert policy.in_one_batch(backend, policy.FEW_INPUTS)
     assert not policy.in_one_batch(backend, policy.FEW_INPUTS + 1)
-    backend.prefers_transposing = True
+    backend.transposes = "always"
     assert not policy.in_one_batch(backend, 1)
 
 

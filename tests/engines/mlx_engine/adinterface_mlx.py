@@ -19,7 +19,7 @@ class AutoMlx(AutoBackend):
 
 
 class MlxLibrary(Library):
-    name, types, mutable = "mlx", (mx.array,), False  # its arrays do not show whether they are traced
+    types, mutable = (mx.array,), False  # its arrays do not show whether they are traced
     dtype = staticmethod(lambda x: str(x.dtype).removeprefix("mlx.core."))
     namespace = staticmethod(lambda x: NAMESPACE)
 

@@ -19,7 +19,6 @@ class AutoTape(AutoBackend):
 class TapeLibrary(Library):
     """NumPy arrays, and what is on the tape for them inside f."""
 
-    name = "tapenum"
     types = (tapenum.Taped,)
 
     def dtype(self, x):
@@ -33,9 +32,6 @@ class TapeLibrary(Library):
 
     def asarray(self, x, *, dtype=None, like=None, copy=False):
         return x if self.traced(x) else NUMPY.asarray(x, dtype=dtype, copy=copy)
-
-    def memory(self, x):
-        return NUMPY.memory(x)
 
     def namespace(self, x):
         return tapenum

@@ -22,7 +22,6 @@ class AutoTensorFlow(AutoBackend):
 class TensorFlowLibrary(Library):
     """Tensors. TensorFlow does not mark what a tape follows: every tensor is taken as traced while f is evaluated."""
 
-    name = "tensorflow"
     types = (tf.Tensor,)
     mutable = False
     thread = threading.local()

@@ -32,7 +32,6 @@ class Namespace:
 class MygradLibrary(Library):
     """NumPy arrays, and the tensors that stand for them inside f."""
 
-    name = "mygrad"
     types = (mygrad.Tensor,)
 
     def dtype(self, x):

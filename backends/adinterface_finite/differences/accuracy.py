@@ -9,9 +9,11 @@ import numpy as np
 from .methods.method import Slopes
 from .points import Lines
 
-#: What rounding makes of an f that does not change, by the order of the derivative: in units of f's precision and value, and
-#: of the scale of x.
-ROUNDING = {1: 64, 2: 1e4}
+#: What rounding makes of an f that does not change, by the order of the derivative, and the most that it makes of one whose
+#: steps are short: in units of f's precision and value, and of the scale of x.
+ROUNDING = {1: (64, 2e4), 2: (1e4, 2e6)}
+#: A derivative is within the rounding of f if it is at most so many times what is estimated for the rounding.
+WITHIN = 10.0
 
 
 class LeafError(NamedTuple):
@@ -33,11 +35,15 @@ def errors_by_leaf(lines: Lines, slopes: Slopes, order: int, epsilon: float) -> 
     finite, values, errors = np.isfinite(slopes.values), np.abs(slopes.values), slopes.errors
     if not finite.all():
         values, errors = np.where(finite, values, 0.0), np.where(finite, errors, 0.0)
-    seen = np.maximum(values, errors) > ROUNDING[min(order, 2)] * epsilon * slopes.rates
-    elsewhere = np.where(seen, values, 0.0).max(axis=None if order > 1 else 0, initial=0.0)
+    least, most = [part * epsilon * slopes.rates for part in ROUNDING[min(order, 2)]]
+    seen = np.maximum(values, errors) > least
+    rounding = np.maximum(least, np.minimum(WITHIN * slopes.floors, most))
+    sure = np.where(values > rounding, values, 0.0)  # what errors are compared with for a warning
+    told = np.maximum(sure, errors) > rounding
+    elsewhere = sure.max(axis=None if order > 1 else 0, initial=0.0)
     # An output that does not change at all where others do is taken to be independent.
     hidden = np.where(elsewhere > 0, elsewhere, slopes.units)
-    hidden[(values == 0) & seen.any(axis=1, keepdims=True)] = 0.0
+    hidden[(values == 0) & told.any(axis=1, keepdims=True)] = 0.0
     found: list[LeafError] = []
     for leaf, start, stop in lines.owners():
         coarse = max(epsilon, *lines.point.exactness) if leaf < 0 else max(epsilon, lines.point.exactness[leaf])
@@ -47,8 +53,9 @@ def errors_by_leaf(lines: Lines, slopes: Slopes, order: int, epsilon: float) -> 
             continue
         tops, worst = values[own].max(axis=0, initial=0.0), errors[own].max(axis=0, initial=0.0)
         # Each output has its own scale, unless its change is within the rounding of an output that does not change.
-        top = float(tops.max(initial=0.0)) or float(np.max(elsewhere, initial=0.0))
-        limits = np.where(seen[own], np.where(tops > 0, tops, top), hidden[own])
+        own_sure, other = sure[own].max(axis=0, initial=0.0), float(np.max(elsewhere, initial=0.0))
+        limits = np.where(told[own], np.where(own_sure > 0, own_sure, own_sure.max(initial=0.0) or other), hidden[own])
+        top = float(tops.max(initial=0.0)) or other
         with np.errstate(all="ignore"):
             parts = np.where(seen[own].any(axis=0) & (tops > 0), worst / tops, 0.0)
         top = top or float(hidden[own].max(initial=0.0))

@@ -406,6 +406,37 @@ def test_rounding_at_a_minimum_of_a_large_function_is_no_reason_for_a_warning(si
     hessian(lambda x: size * np.sum(x), FD, np.ones(2))
 
 
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (lambda x: x * np.log(x), np.exp(-1.0)),
+        (lambda x: np.log1p(np.exp(x)) - 0.3 * x, np.log(0.3 / 0.7)),
+        (lambda x: np.exp(x) - 3 * x, np.log(3.0)),
+        (lambda x: 20 / np.exp(2 * x) + 4 * x, np.log(10.0) / 2),
+        (lambda x: 1 + x**3, 0.0),
+        (lambda x: 4 * (x**-12 - x**-6), 2 ** (1 / 6)),
+        (lambda x: np.sin(x) + np.sin(3 * x) / 3, np.pi / 2),
+    ],
+    ids=["entropy", "logistic", "Poisson", "normal", "saddle", "Lennard-Jones", "waves"],
+)
+def test_a_derivative_that_is_zero_is_no_reason_for_a_warning(f, x):
+    """The slopes at both sides differ, and so f's rounding is multiplied where they are extrapolated."""
+    assert abs(derivative(f, FD, x)) < 1e-11
+    assert np.max(np.abs(gradient(lambda x: np.sum(f(x)), FD, np.full(3, x))[0])) < 1e-11
+
+
+@pytest.mark.parametrize(("f", "x"), [(lambda x: np.exp(-x * x / 2), 1.0), (lambda x: x * np.exp(-x), 2.0)])
+def test_a_second_derivative_that_is_zero_is_no_reason_for_a_warning(f, x):
+    assert np.max(np.abs(hessian(lambda x: np.sum(f(x)), FD, np.full(2, x)))) < 1e-10
+    assert abs(second_derivative(f, FD, x)) < 1e-10
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0])
+def test_a_small_derivative_that_noise_hides_is_one(offset):
+    with pytest.warns(PrecisionWarning):
+        derivative(lambda x: offset + 1e-6 * x + 1e-9 * np.sin(1e9 * x), FD, 0.3)
+
+
 def test_rounding_that_hides_little_is_no_reason_for_a_warning():
     """Beside what is seen of f, or where nothing is seen; an output without a change beside another one is independent."""
     np.testing.assert_allclose(gradient(sum, FD, [1.0, 1e9])[0], 1.0, rtol=1e-6)

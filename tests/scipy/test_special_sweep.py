@@ -7,7 +7,17 @@ from adinterface_studies.functions import sweep
 from adinterface_studies.functions.exact import FUNCTIONS
 from mpmath import mpf
 
-from adinterface import AutoAutograd, AutoJax, AutoTorch, Constant, NumpyCodeError, gradient, numpy_function, value_and_gradient
+from adinterface import (
+    AutoAutograd,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    NumpyCodeError,
+    gradient,
+    numpy_function,
+    second_derivative,
+    value_and_gradient,
+)
 
 pytestmark = pytest.mark.sweep
 
@@ -239,6 +249,18 @@ def test_a_slope_of_the_second_kind_is_right_where_scipy_is_off(backend):
 def test_what_nothing_is_left_of_is_nan():
     assert np.isnan(gradient(numpy_function(special.betainc), AutoTorch(), 0.02, 1e-100, 0.75)[0])
     assert np.isnan(gradient(numpy_function(special.hyp1f1), AutoTorch(), 32.2, 2.0, -33.3)[0])
+
+
+@pytest.mark.parametrize("backend", [AutoAutograd(), AutoAutograd(mode="reverse"), AutoJax()])
+@pytest.mark.parametrize("x", [0.0, 1e-100, 1e-20, -1e-8, 0.0999, 0.1, 2.0])
+def test_second_derivatives_of_bessel_functions_near_zero(x, backend):
+    """I1(x) / x cancels in its derivatives. At zero, where i1e has a kink in its slope, the sign is 0."""
+    of = special.ive(np.arange(4), x)
+    assert second_derivative(numpy_function(special.i1e), backend, x) == pytest.approx(
+        (3 * of[1] + of[3]) / 4 - np.sign(x) * (of[0] + of[2]) + of[1] * np.sign(x) ** 2, rel=1e-13
+    )
+    wanted = (3 * special.iv(1, x) + special.iv(3, x)) / 4
+    assert second_derivative(numpy_function(special.i1), backend, x) == pytest.approx(wanted, rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize(("i", "j"), [(0, 0), (0, 1), (1, 2), (2, 2)])

@@ -16,7 +16,7 @@ import scipy.special
 from autograd.extend import defvjp, primitive
 from autograd.scipy.special import erf, erfc, expit, gamma, gammaln, i0, i1, psi  # noqa: F401  (by name, as in SciPy)
 
-from .functions import astype, broadcast_arrays, is_box, value, where
+from .functions import astype, broadcast_arrays, is_box, value
 
 Function = Callable[..., Any]
 
@@ -36,15 +36,11 @@ def around(function: Function) -> Function:
 
 _i0e = primitive(scipy.special.i0e)
 _i1e = primitive(scipy.special.i1e)
+_ive = primitive(scipy.special.ive)  # of integers as orders
 
 defvjp(_i0e, lambda ans, x: lambda g: g * (_i1e(x) - anp.sign(x) * ans))
-defvjp(_i1e, lambda ans, x: lambda g: g * (_i0e(x) - _quotient(ans, x) - anp.sign(x) * ans))
-
-
-def _quotient(y: Any, x: Any) -> Any:
-    """i1e(x) / x."""
-    zero = value(x) == 0
-    return where(zero, 0.5, y / where(zero, 1.0, x))
+defvjp(_i1e, lambda ans, x: lambda g: g * ((_i0e(x) + _ive(2, x)) / 2 - anp.sign(x) * ans))
+defvjp(_ive, None, lambda ans, n, x: lambda g: g * ((_ive(n - 1, x) + _ive(n + 1, x)) / 2 - anp.sign(x) * ans))
 
 
 def _polygamma(n: int, x: Any) -> Any:

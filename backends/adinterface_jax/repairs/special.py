@@ -42,12 +42,15 @@ def bessel0(x: Any) -> Any:
 
 def bessel1(x: Any) -> Any:
     """JAX's rules subtract infinite numbers from 713 on, and its derivative of i0 is 1 at zero."""
+    return _with_slope(special.i1, lambda x: bessel0(x) - _quotient(bessel1, 1, x), x)
 
-    def slope(x: Any) -> Any:
-        zero = x == 0
-        return jnp.where(zero, 0.5, bessel0(x) - bessel1(x) / jnp.where(zero, 1, x))
 
-    return _with_slope(special.i1, slope, x)
+def _quotient(scaled: Function, scale: Any, x: Any) -> Any:
+    """scaled(x) / x, for scaled(x) = scale * I1(x). Near zero it is a series, since derivatives of the quotient cancel."""
+    small = jnp.abs(x) < 0.1
+    y = jnp.where(small, x * x / 4, 0)
+    series = (1 + y / 2 * (1 + y / 6 * (1 + y / 12 * (1 + y / 20)))) / 2
+    return jnp.where(small, scale * series, scaled(x) / jnp.where(small, 1, x))
 
 
 def scaled0(x: Any) -> Any:
@@ -56,8 +59,7 @@ def scaled0(x: Any) -> Any:
 
 def scaled1(x: Any) -> Any:
     def slope(x: Any) -> Any:
-        zero = x == 0
-        return jnp.where(zero, 0.5, scaled0(x) - scaled1(x) / jnp.where(zero, 1, x) - jnp.sign(x) * scaled1(x))
+        return scaled0(x) - _quotient(scaled1, jnp.exp(-jnp.sign(x) * x), x) - jnp.sign(x) * scaled1(x)
 
     return _with_slope(special.i1e, slope, x)
 

@@ -47,6 +47,8 @@ def past_gaps(ufunc: np.ufunc, *operands: Any) -> Any:
     gaps = np.broadcast_to(functools.reduce(np.logical_or, found), result.shape)
     here.gaps = True
     result = np.where(gaps, result.dtype.type(np.nan), result)
+    if isinstance(result, np.ndarray):  # only gaps
+        return result
     key = id(result)
     GAPS[key] = weakref.ref(result, lambda reference: GAPS.pop(key, None)), result._array, gaps
     return result

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import special
 
 from adinterface import (
     AutoAutograd,
@@ -16,6 +17,7 @@ from adinterface import (
     numpy_function,
     prepare,
     pushforward,
+    second_derivative,
     value_and_gradient,
 )
 
@@ -99,3 +101,9 @@ def test_gaps_in_a_constant(backend):
     wanted = np.where(np.isnan(DATA), 0.0, DATA)
     np.testing.assert_allclose(gradient(f, backend, X, Constant(DATA))[0], wanted)
     np.testing.assert_allclose(gradient(f, backend, X, data=DATA)[0], wanted)
+
+
+def test_a_result_of_gaps_alone_is_plain():
+    """The smallest number, of which SciPy's Bessel functions have infinite and undefined derivatives."""
+    f = numpy_function(lambda x: special.iv(2, x))
+    assert np.isnan(second_derivative(f, AutoAutograd(mode="reverse"), 5e-324))

@@ -21,7 +21,7 @@ from ..core.call.plan import Plan
 from ..core.contract.arrays import library_of, library_of_array
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Aux
-from ..core.contract.library import Library
+from ..core.contract.library import Library, kind
 from ..core.contract.record import note_step
 from ..core.contract.repetition import Repeated, copies
 from ..core.derive import jacobians
@@ -134,8 +134,9 @@ def _part(
 
 def _sent(x: Any) -> Any:
     library = handler_of(x)
-    # JAX reads its own arrays with 32 bits where jax_enable_x64 is off. Arrays that can be written to are read unchanged.
-    return library.to_numpy(x) if isinstance(library, Library) and not library.mutable else x
+    if not isinstance(library, Library) or library.mutable or kind(library.dtype(x)) == "other":  # such as random keys
+        return x
+    return library.to_numpy(x)  # JAX reads its own arrays with 32 bits where jax_enable_x64 is off
 
 
 class _SpreadValueJacobian(ValueAndJacobianOperation):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
+import inspect
 import sys
 
 from . import STUDIES
@@ -13,7 +15,11 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     name = argv[0] if argv else ""
     if name in STUDIES:
-        return int(importlib.import_module(f"adinterface_studies.{STUDIES[name][0]}").main(argv[1:]) or 0)
+        run = importlib.import_module(f"adinterface_studies.{STUDIES[name][0]}").main
+        if inspect.signature(run).parameters:
+            return int(run(argv[1:]) or 0)
+        argparse.ArgumentParser(prog=f"python -m adinterface_studies {name}", description=STUDIES[name][1]).parse_args(argv[1:])
+        return int(run() or 0)  # without options
     out = sys.stdout if name in ("-h", "--help") else sys.stderr
     print("usage: python -m adinterface_studies STUDY [options]", *_list(), sep="\n", file=out)
     return 0 if out is sys.stdout else 2

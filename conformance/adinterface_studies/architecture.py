@@ -99,7 +99,7 @@ def _line(x: int, y: int, u: int, v: int) -> str:
     return f'<line x1="{x}" y1="{y}" x2="{u}" y2="{v}" stroke="#55677d" marker-end="url(#tip)"/>'
 
 
-def main(argv: list[str] | None = None) -> int:
+def main() -> int:
     """Write the picture. The exit status."""
     PICTURE.write_text(picture(), encoding="utf-8")
     inside, outside = len(arrows("adinterface.core")), len(arrows())

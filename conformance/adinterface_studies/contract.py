@@ -47,7 +47,7 @@ def taken(folder: Path = ROOT / "backends") -> Counter[str]:
     return found
 
 
-def main(argv: list[str] | None = None) -> int:
+def main() -> int:
     """Print both. The exit status."""
     for cls in CLASSES:
         print(f"{cls.__name__:16} {len(members(cls)):3}  {', '.join(members(cls))}")

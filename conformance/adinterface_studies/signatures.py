@@ -294,7 +294,7 @@ def signatures() -> str:
     return HEAD + "".join(operator(name, rows) for name, rows in OPERATORS.items()) + batching() + preparation()
 
 
-def main(argv: list[str] | None = None) -> int:
+def main() -> int:
     """Write the file. The exit status."""
     STUB.write_text(signatures(), encoding="utf-8")
     return 0

@@ -24,7 +24,7 @@ def words() -> dict[str, int]:
     return {page.stem: len(prose(page).split()) for page in sorted(DOCS.glob("*.md"))}
 
 
-def main(argv: list[str] | None = None) -> int:
+def main() -> int:
     """Print the words. The exit status."""
     found = words()
     for page, count in found.items():

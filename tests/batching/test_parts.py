@@ -235,7 +235,7 @@ def test_arrays_of_each_library_come_back(executors):
 def test_workers_get_random_keys(executors):
     jax = pytest.importorskip("jax")
     key = jax.random.key(0)
-    f = lambda x, key: x * jax.random.normal(key, x.shape, x.dtype)  # noqa: E731
+    f = lambda x, key: x * jax.random.normal(key, x.shape, x.dtype)
     (found,) = jacobian(f, AutoJax(executor=executors[1]), X, Constant(key))[:1]
     np.testing.assert_array_equal(found, jacobian(f, AutoJax(), X, Constant(key))[0])
 

@@ -35,10 +35,18 @@ def test_words_leave_out_code_and_tables(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_what_a_study_names_as_its_reader_has_its_command(study):
-    """A page; the changelog for `foreign`; for what writes or counts files, the map or the file itself."""
+    """A page; for what writes or counts files, the map or the file itself."""
     root = Path(__file__).parents[2]
     pages = [root / f"{name}.md" for name in re.findall(r"docs/\w+", STUDIES[study][1])]
     pages += [*(root / "docs" / "tables").glob("*.md"), root / "CHANGELOG.md", root / "docs" / "architecture.md"]
     pages += [root / "adinterface" / "core" / "operators" / "typed.py", Path(words.__file__)]
     texts = [page.read_text(encoding="utf-8") for page in pages if page.is_file()]
     assert any(f"python -m adinterface_studies {study}" in text for text in texts)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_each_study_prints_its_help(study, capsys):
+    with pytest.raises(SystemExit) as end:
+        studies([study, "--help"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: python -m ")

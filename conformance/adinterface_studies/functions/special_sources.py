@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from adinterface_conformance.installed import installed_backends
 
 from adinterface.core.contract.library import Library
@@ -29,6 +27,6 @@ def lines() -> list[str]:
     return [f"| {' | '.join(row)} |" for row in rows]
 
 
-def main(argv: Sequence[str]) -> int:
+def main() -> int:
     print(*lines(), sep="\n")
     return 0

@@ -75,11 +75,6 @@ def _look_up(name: str) -> type[Backend] | BackendError:
         return BackendError(
             f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of adinterface.core.contract.Backend."
         )
-    if loaded.libraries and not is_installed(name):  # else its arrays would be those of an engine that nobody imported
-        return BackendError(
-            f"The entry point {points[0].value!r} has the name {name!r}, but there is no module of this name. Name the entry "
-            f"point, and the backend value, after the module that defines the arrays of the engine."
-        )
     return _known.setdefault(name, loaded)
 
 

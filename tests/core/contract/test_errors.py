@@ -60,7 +60,7 @@ from adinterface import (
     pushforward,
     value_and_gradient,
 )
-from adinterface.core.contract import NUMPY, Backend, Pullback, Pushforward, registry
+from adinterface.core.contract import Backend, Pullback, Pushforward, registry
 from adinterface.core.operators.dispatch import OPERATIONS
 from adinterface.rules import fixed_point
 from adinterface.tools import check_neutral
@@ -525,21 +525,6 @@ def test_an_entry_point_that_is_no_backend_is_an_error(offer):
     message = "The entry point 'builtins:int' of backend 'wrong' is not a subclass of adinterface.core.contract.Backend."
     with raises(BackendError, message):
         gradient(lambda x: x * x, _value("wrong"), 2.0)
-
-
-class NamedAfterNoModule(Empty):
-    libraries = (NUMPY,)
-
-
-def test_an_entry_point_that_is_named_after_no_module_is_an_error(offer):
-    """The arrays of its engine would be those of an engine that the program has not imported."""
-    offer(("unnamed", f"{__name__}:NamedAfterNoModule", "package"))
-    message = (
-        f"The entry point '{__name__}:NamedAfterNoModule' has the name 'unnamed', but there is no module of this name. Name "
-        f"the entry point, and the backend value, after the module that defines the arrays of the engine."
-    )
-    with raises(BackendError, message):
-        gradient(lambda x: x * x, _value("unnamed"), 2.0)
 
 
 def test_a_backend_without_a_primitive_is_an_error(offer):

@@ -7,6 +7,7 @@ task holds f itself and its arguments, and a process needs to unpickle only thes
 from __future__ import annotations
 
 import dataclasses
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -81,12 +82,14 @@ class _Piece:
         self.busy = busy
         self.tasks = [(task.call, tuple(task.args), dict(task.kwargs)) for task in tasks]
         self.dtypes = None if stays else _dtypes(self.tasks)
-        self.made = perf_counter_ns()
+        #: Also the process, in which alone the time means something.
+        self.made = os.getpid(), perf_counter_ns()
 
     def __call__(self) -> tuple[list[Any], list[str] | None]:
         """On a worker: the results, and their dtypes if they go to another process."""
         _require_dtypes(self.tasks, self.dtypes)
-        with within(_waiting, _waiting.get() | self.busy), within(TASK_MADE, self.made if self.dtypes is None else inf):
+        process, made = self.made
+        with within(_waiting, _waiting.get() | self.busy), within(TASK_MADE, made if process == os.getpid() else inf):
             results = self.results()
         return results, None if self.dtypes is None else _dtypes(results)
 

@@ -2,6 +2,8 @@
 
 import concurrent.futures
 import copy
+import functools
+import multiprocessing.pool
 import pickle
 import threading
 from dataclasses import dataclass
@@ -204,10 +206,12 @@ def test_a_call_beside_another_one_is_not_inside_it(executors):
         return torch.sin(m(x))
 
     (plain,) = jacobian(lambda m: torch.sin(m(x)), AutoTorch(), module)
-    found = jacobian(f, AutoTorch(executor=executors[1]), module, Constant(x))[0]
-    for expected, row in zip(plain.parameters(), found.parameters(), strict=True):
-        torch.testing.assert_close(row, expected, rtol=1e-12, atol=1e-12)
-        assert not row.requires_grad
+    with multiprocessing.pool.ThreadPool(2) as pool:
+        for executor in (executors[1], functools.partial(pool.map, chunksize=1)):
+            found = jacobian(f, AutoTorch(executor=executor), module, Constant(x))[0]
+            for expected, row in zip(plain.parameters(), found.parameters(), strict=True):
+                torch.testing.assert_close(row, expected, rtol=1e-12, atol=1e-12)
+                assert not row.requires_grad
 
     def outer(m):
         (inner,) = jacobian(lambda x: torch.sin(m(x)), AutoTorch(executor=executors[1]), x)

@@ -35,9 +35,20 @@ from .known_failures import KNOWN_FAILURES
 from .library import TORCH
 from .modules import ModuleNode
 from .nested_forward import followed, refuse_misread, refuse_tangents
+from .nodes import ONE_BY_ONE, fault, is_recorded, refuse_again, walk
 from .notes import NOTES
 from .pickling import RUNNING, Guard, marked
-from .private import in_dual_level, in_use, is_forward_enabled, peek, register_pytree_node, tree_leaves, tree_map_only
+from .private import (
+    TransformType,
+    in_dual_level,
+    in_use,
+    is_forward_enabled,
+    peek,
+    register_pytree_node,
+    transformations,
+    tree_leaves,
+    tree_map_only,
+)
 from .recording import Creating, Recording, in_graph, in_place, reaches_others
 from .state import kept, unchanged
 from .threads import carrying, forward_level
@@ -196,6 +207,8 @@ class TorchBackend(Backend):
             def of_entry(*entry: torch.Tensor) -> Arrays:  # vmap takes no None
                 return tuple([torch.zeros_like(x) if g is None else g for g, x in zip(back_in(graph, entry), inputs)])
 
+            if len(cotangents[0]) and fault(walk(outputs, inputs), inputs, ONE_BY_ONE):
+                return tuple(map(torch.stack, zip(*[of_entry(*entry) for entry in zip(*cotangents)])))
             return tuple(torch.func.vmap(of_entry)(*cotangents))
 
         if not keep:
@@ -368,15 +381,20 @@ def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:
 
 def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
     """Inside torch.func.grad, vmap, jvp: torch.autograd.grad refuses to run there."""
-    nodes: list[Any] = []
-    solving: list[Any] = []
+    custom: list[Any] = []
+    wrong: list[Any] = []
+    derivatives = any(level.key() != TransformType.Vmap for level in transformations())
+    again = derivatives or any(map(is_recorded, (*leaves, *filter(torch.is_tensor, function.given))))
 
     def seen(*inputs: torch.Tensor) -> tuple[Arrays, Aux]:
         outputs, aux = function(*inputs)
-        for node in custom_nodes(outputs, inputs, also=_SOLVING):
-            (solving if type(node).__name__ == _SOLVING else nodes).append(node)
-        if solving:
+        nodes = walk(outputs, inputs)
+        if again:
+            refuse_again(nodes, inputs)
+        custom.extend(custom_nodes(nodes))
+        if any(type(node).__name__ == _SOLVING for node in nodes):
             refuse_misread()
+        wrong.append(fault(nodes, inputs, ONE_BY_ONE))
         return outputs, aux
 
     with torch.enable_grad(), carrying, Guard():
@@ -386,7 +404,7 @@ def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
         outputs, aux = detached(outputs), aux.map(torch.Tensor.detach)
 
     def back(cotangents: Arrays) -> Arrays:
-        return transposed(nodes, pull, cotangents, leaves) if nodes else tuple(pull(tuple(cotangents)))
+        return transposed(custom, pull, cotangents, leaves) if custom else tuple(pull(tuple(cotangents)))
 
-    stacked = None if solving else lambda stacks: tuple(torch.func.vmap(lambda *c: back(c))(*stacks))
-    return Pullback(outputs, aux, back, back_stacked=stacked)  # without one, torch would misread the factors of each entry
+    stacked = None if any(wrong) else lambda stacks: tuple(torch.func.vmap(lambda *c: back(c))(*stacks))
+    return Pullback(outputs, aux, back, back_stacked=stacked)

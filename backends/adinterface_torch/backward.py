@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch.utils.checkpoint import CheckpointFunction
 
+from .nodes import refuse_again, walk
 from .private import may_be_applied, run_backward
 from .unrecorded import custom_nodes, refuse_checkpoints, watched
 
@@ -35,9 +36,11 @@ def backward(
     """
     if may_be_applied(CheckpointFunction):
         refuse_checkpoints(outputs, leaves)
-    custom = custom_nodes(outputs, leaves) if create_graph else ()
-    if custom:
-        return dense(watched(custom, outputs, leaves, seeds))
+    if create_graph:
+        nodes = walk(outputs, leaves)
+        refuse_again(nodes, leaves)
+        if custom := custom_nodes(nodes):
+            return dense(watched(custom, outputs, leaves, seeds))
     if {*map(type, outputs)} != _PLAIN:
         result = torch.autograd.grad(
             outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True

@@ -130,6 +130,9 @@ class NumpyArray(Storage):
         if kwargs or len(args) > 2:
             if function in WRITERS:
                 return WRITERS[function](*args, **kwargs)
+            out, args = out_of(function, args, kwargs)
+            if out is not None:
+                return into(out, function(*args, **kwargs), True, function)
             result = _called_in_full(function, engine, array, args, kwargs)
         elif len(args) == 1:
             (value,) = args
@@ -488,8 +491,8 @@ class NumpyArray(Storage):
             return self.__getattr__("view")
         return self[...]
 
-    def compress(self, condition: Any, axis: int | None = None) -> Any:
-        return np.compress(condition, self, axis)
+    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
+        return np.compress(condition, self, axis, out)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
         return self._apply(np.clip, min, max, **({} if out is None else {"out": out}))  # which wants both limits
@@ -654,11 +657,6 @@ def _called_in_full(
         return _piecewise(*args, **kwargs)
     if kwargs.get("casting") == _HARMLESS["casting"]:
         del kwargs["casting"]
-    place = place_of_out(function) if len(args) > 2 else None
-    if "out" in kwargs or (place is not None and len(args) > place):
-        out, args = out_of(function, args, kwargs)
-        if out is not None:
-            return into(out, function(*args, **kwargs), True, function)
     for value in kwargs.values():
         if type(value) not in _AS_THEY_ARE:
             kwargs = {name: unwrap(value, engine, beside, function, name) for name, value in kwargs.items()}

@@ -70,6 +70,35 @@ def test_programs_backwards_forwards_and_twice(name, backend):
     np.testing.assert_allclose(curve, (at(1e-6) - at(-1e-6)) / 2e-6, rtol=1e-4, atol=1e-5 * (1 + np.abs(curve).max()))
 
 
+OUTS = {
+    "einsum": lambda x, out: np.einsum("ij->i", x, out=out),
+    "einsum of a diagonal": lambda x, out: np.einsum("ii->i", x, out=out),
+    "einsum of two": lambda x, out: np.einsum("ij,j->i", x, x[0], out=out),
+    "sum": lambda x, out: np.sum(x, axis=0, out=out),
+    "compress": lambda x, out: x[0].compress([True, True, True], out=out),
+    "take": lambda x, out: np.take(x, [0, 4, 8], None, out),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("name", OUTS)
+def test_out_stays_the_view_that_it_is(name, backend):
+    def f(x, first):
+        table = np.zeros((2, 3))
+        table[0] = first * x[0]
+        row = table[1]
+        OUTS[name](x, row)
+        row[...] = row * x[0, 1]
+        table *= 3
+        return np.sum(table**2) + np.sum(row)
+
+    x = np.arange(1.0, 10.0).reshape(3, 3)
+    for first in (0.0, 1.0):
+        wanted = gradient(f, AutoFiniteDifferences(method="central"), x, Constant(first))[0]
+        slopes = gradient(numpy_function(f), backend, x, Constant(first))[0]
+        np.testing.assert_allclose(slopes, wanted, rtol=1e-6)
+
+
 @each_eager
 def test_results_of_einsum_are_written_to(backend):
     def f(x):

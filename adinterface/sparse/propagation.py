@@ -388,7 +388,12 @@ def reduction(name: str, function: Function, args: Sequence[Any], kwargs: dict[s
     value = np.asarray(computed(function, args, kwargs))
     if name in FLAT:
         return Traced(value, None, x.tracing, x.fixed)
-    sets = united(x.sets, _groups(x.shape, axis, bool(kwargs.get("keepdims", False)), value), value.size)
+    groups = _groups(x.shape, axis, bool(kwargs.get("keepdims", False)), value)
+    sets = united(x.sets, groups, value.size)
+    for other in traced_in(rest, kwargs):  # mean=, and initial=, which an empty x has, too
+        one = other.sets is not None and other.size == 1
+        more = everywhere(other.sets, value.size) if one else united(spread(other, x.shape), groups, value.size)
+        sets = union_of(sets, more)
     if name not in LINEAR_REDUCTIONS:
         x.tracing.meet(sets, sets)
     fixed = all(y.fixed for y in traced_in(args, kwargs))
@@ -449,6 +454,8 @@ def lane(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, A
 
 def matrices(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """For stacks of matrices: each result depends on its whole matrix."""
+    if any(isinstance(x, (Traced, np.ndarray)) for x in kwargs.values()):
+        return whole(name, function, args, kwargs)
     arrays = [x for x in args if isinstance(x, Traced) or np.ndim(x) >= 2]
     values = computed(function, args, kwargs)
     results = list(values) if isinstance(values, tuple) else [values]

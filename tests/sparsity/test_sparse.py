@@ -627,6 +627,43 @@ def test_check_always_and_first(backend, compiles):
             fast(-np.abs(X))
 
 
+def residuals(x):
+    r = np.zeros(len(x))
+    r[0] = x[0] - 1
+    r[1:] = x[1:] * x[:-1]
+    return r
+
+
+def permuted(x):
+    r, rest = np.zeros(6), np.empty(6)
+    np.put(r, np.argsort(-x), x)
+    np.multiply(r, x, out=rest)
+    return rest
+
+
+def rows(x):
+    return np.reshape(x[2:], (2, 2))
+
+
+NUMPY_CODE = {
+    "residuals": (residuals, 11),
+    "a permutation": (permuted, 12),
+    "initial of a sum": (lambda x: np.sum(rows(x), axis=1, initial=x[0]), 6),
+    "initial of a reduction": (lambda x: np.multiply.reduce(rows(x), axis=1, initial=x[0]), 6),
+    "initial of nothing": (lambda x: np.sum(np.reshape(x[:0], (2, 0)), axis=1, initial=x[0]), 2),
+    "mean of std": (lambda x: np.std(rows(x), axis=1, mean=np.reshape(x[:2], (2, 1))), 6),
+}
+
+
+@pytest.mark.parametrize("name", NUMPY_CODE)
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoJax()], ids=str)
+def test_numpy_code_is_traced(name, backend):
+    f, entries = NUMPY_CODE[name]
+    found = jacobian(numpy_function(f), AutoSparse(backend, detect="trace"), X)[0]
+    np.testing.assert_allclose(dense(found), jacobian(f, AutoFiniteDifferences(), X)[0], atol=1e-7)
+    assert found.nnz == entries
+
+
 # What is told ----------------------------------------------------------------------------------------------------------
 
 

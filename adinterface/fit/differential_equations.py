@@ -18,7 +18,7 @@ from ..core.operators.run import run
 from .evaluate import Evaluate
 from .flat import Flat
 from .packing import Packing, Rows, Vector, pack
-from .parameters import Parameters
+from .parameters import Parameters, require_floats
 from .solvers import require_dense, scipy
 from .tree.mapping import require_leaf
 from .tree.vectors import as_matrix
@@ -130,6 +130,8 @@ def solve_bvp(
             raise TypeError(f"solve_bvp: leave {name}= out. The Jacobians are the backend's.")
     require_dense(backend, "solve_bvp", "SciPy takes a dense Jacobian of each node")
     integrate = scipy("integrate", "solve_bvp")
+    require_floats(y, "y")
+    require_floats(p, "p")
     mesh = np.asarray(x, dtype=np.float64)
     columns = _Columns(y, len(mesh))
     unknown = None if p is None else Packing(p)

@@ -23,7 +23,7 @@ from ..core.tree import flatten_tree, handler_of
 from ..sparse.auto import AutoSparse
 from .evaluate import Evaluate
 from .packing import Packing, Rows, Vector, pack
-from .parameters import stateful_type
+from .parameters import require_floats, stateful_type
 
 #: From this fraction of the largest derivative so far on, an estimated error causes a warning.
 DOUBTFUL = 1e-4
@@ -41,17 +41,19 @@ class Flat:
     ):
         self.f: Callable[..., Any] = f
         self._kwargs = kwargs
+        operation = operation_of(_AtEachPoint, backend)  # which says what is no backend
         # Solvers do not take the matrices of an engine.
         if isinstance(backend, AutoSparse) and backend.format == "native":
             backend = replace(backend, format="csr")
         self.backend = backend
+        require_floats(start)
         self.packing: Packing = Packing(start)
         self._holds = bool(_module_state(start))
         #: The further arguments of f, whose numbers may be set anew before a call.
         self.constants: tuple[Constant, ...] = tuple([part if type(part) is Constant else Constant(part) for part in constants])
         writes = stateful_type(flatten_tree([Constant(start), *self.constants, Constant(kwargs)])[0])
         # Each point has its own model, so f's changes in one would not reach another.
-        wrapping = writes and writes.wrapping(operation_of(_AtEachPoint, backend), None)
+        wrapping = writes and writes.wrapping(operation, None)
         self._pure = wrapping.inside(_AtEachPoint, f, ())[1] if wrapping else f
         #: The start as a vector.
         self.x0: Vector = self.packing.start()
@@ -111,7 +113,7 @@ class Flat:
             self.evaluations += 1
             with doubting() as doubts:
                 value, gradient = self._call(value_and_gradient, self.unravel(x))
-            known = self._last = key, _number(value), self.packing.gradient(gradient)
+            known = self._last = key, _number(value), self.packing.gradient(gradient[0])
             size = float(np.maximum.reduce(np.abs(known[2]), initial=0.0))
             self._steepest = max(self._steepest, size)
             for relative, tell in doubts:
@@ -126,7 +128,7 @@ class Flat:
 
     def hessp(self, x: Any, p: Any) -> Vector:
         """The Hessian times a vector, without forming it."""
-        return self.packing.gradient((self._call(hvp, self.unravel(x), self.packing.tangent(p)),))
+        return self.packing.gradient(self._call(hvp, self.unravel(x), self.packing.tangent(p)))
 
     def value(self, x: Any) -> Any:
         """What f returns."""

@@ -3,10 +3,10 @@
 from ..core.call.output import check_scalar, scalar_and_rest
 from ..core.contract.structures import CONSTANT, Leaf, Node, Static, Structure, is_stateful
 from ..core.tree import flatten_tree, handler_of
-from .parameters import Parameters, each_constant, one_gradient, stateful_type
+from .parameters import Parameters, each_constant, one_gradient, require_floats, stateful_type
 from .tree.algebra import like
 
 __all__ = [
     "CONSTANT", "Leaf", "Node", "Parameters", "Static", "Structure", "check_scalar", "each_constant", "flatten_tree",
-    "handler_of", "is_stateful", "like", "one_gradient", "scalar_and_rest", "stateful_type",
+    "handler_of", "is_stateful", "like", "one_gradient", "require_floats", "scalar_and_rest", "stateful_type",
 ]  # fmt: skip

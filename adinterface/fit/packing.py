@@ -50,8 +50,8 @@ class Packing:
 
         Raises TreeError, with the path, where it does not match the model in structure and shape.
         """
-        if self.is_vector and type(gradient) is tuple and len(gradient) == 1 and _is_like(gradient[0], self.shapes[0]):
-            alone: Vector = gradient[0].reshape(-1)
+        if self.is_vector and _is_like(gradient, self.shapes[0]):
+            alone: Vector = gradient.reshape(-1)
             return alone
         return self._concatenated(self.parameters.gradients(gradient, name))
 

@@ -5,17 +5,20 @@ As in Optimisers.jl, the gradients of all places of tied weights are added, and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from ..core.contract.errors import TreeError
+import numpy as np
+
+from ..core.contract.errors import NotDifferentiableError, TreeError
 from ..core.contract.library import PYTHON, Library, complex_of, widest
 from ..core.contract.nodes import NodeType
 from ..core.contract.structures import Constant, Leaf, is_stateful
-from ..core.tree import Structure, along, count_leaves, flatten_tree, handler_of, rebuild
+from ..core.tree import Structure, along, count_leaves, flatten_tree, handler_of, is_promoted, rebuild
 from ..core.tree.matching import Fits
-from .tree.mapping import precision, require_like
+from .tree.mapping import precision, require_leaf, require_like
 
 
 class Parameters:
@@ -123,6 +126,52 @@ def each_constant(change: Callable[[Any], Any], model: Any) -> Any:
     changed = [each_constant(change, child) for child in children]
     same = all(new is old for new, old in zip(changed, children))
     return model if same else handler.replace(data, changed)
+
+
+def require_floats(model: Any, name: str = "The start") -> None:
+    """Raises NotDifferentiableError, with the path, for an integer that was probably meant as a number to be fitted."""
+
+    def refuse(value: Any, path: str) -> None:
+        single = require_leaf(value, path).shape(value) == ()
+        seen, floating = (f"the integer {value}", f"{float(value)}") if single else ("an array of integers", "floating numbers")
+        raise NotDifferentiableError(
+            f"{name}{path} is {seen}, which has no gradient and would stay as it is. Write {floating}, or "
+            f"Constant({value if single else '...'}) to keep it."
+        )
+
+    each_integer(refuse, model)
+
+
+def as_floats(data: Any) -> Any:
+    """Data with floating numbers in place of its integers."""
+    return each_integer(lambda value, path: require_leaf(value, path).to_numpy(value).astype(np.float64), data)
+
+
+def each_integer(change: Callable[[Any, str], Any], tree: Any, path: str = "", number: bool = True) -> Any:
+    """The tree with `change(value, path)` in place of each integer, or array of integers, that stands for a number.
+
+    It does where it is the tree itself, an entry of a dict, list or tuple, or a field of a dataclass or of attrs that is
+    annotated as a float. Elsewhere an integer is structure, also in the containers of a field that is annotated with int.
+    number: whether the tree stands for a number if it is an integer.
+    """
+    handler = handler_of(tree, scan=False)
+    if isinstance(handler, Library):
+        return change(tree, path) if number and is_promoted(handler.dtype(tree)) else tree
+    if handler is None or type(tree) is Constant or handler.is_owner or is_stateful(handler) or handler.fixes_numbers:
+        return tree
+    children, data = handler.flatten(tree)
+    plain = "float" if isinstance(tree, (dict, list, tuple)) else ""
+    fields = getattr(tree, "__dataclass_fields__", {}).values() or getattr(tree, "__attrs_attrs__", ())
+    types = {f".{field.name}": str(field.type).lower() for field in fields}
+    changed = []
+    for key, child in zip(handler.paths(data, len(children)), children):
+        type_of = types.get(key, plain)
+        floats = re.search("float|complex", type_of) is not None
+        if floats or not re.search(r"\bu?int", type_of):
+            child = each_integer(change, child, path + key, floats)
+        changed.append(child)
+    same = all(new is old for new, old in zip(changed, children))
+    return tree if same else handler.replace(data, changed)
 
 
 def one_gradient(model: Any, gradient: Any) -> Any:

@@ -10,13 +10,14 @@ from typing import Any, Literal
 import numpy as np
 
 from ..core.contract.auto import AutoBackend
-from ..core.contract.errors import BackendError, MissingEngineError
+from ..core.contract.errors import BackendError, MissingEngineError, TreeError
 from ..core.contract.library import Library
 from ..core.contract.tracing import untraced
 from ..core.tree import handler_of
 from ..sparse.auto import AutoSparse
 from .flat import Flat, problem_of
 from .packing import Rows, Vector
+from .parameters import as_floats
 
 #: SciPy's methods of `minimize` that take no derivative, those that need a whole Hessian, and those that take products.
 _WITHOUT = ("nelder-mead", "powell", "cobyla", "cobyqa")
@@ -55,11 +56,12 @@ def minimize(
     """`scipy.optimize.minimize` of a function of a nested model, with value and gradient from one call of the backend.
 
     A problem from `flat`, with its prepared and compiled functions, may replace f, backend and start. The start is any tree;
-    its floating-point leaves are optimised. constants are further arguments of f (`Constant` may be left out).
+    its floating-point leaves are optimised, and an integer that stands for a number is refused by name. constants are further
+    arguments of f (`Constant` may be left out).
 
     `method` is SciPy's. Methods with second derivatives get them from the backend, as Hessian-vector products where possible;
     `hessian="matrix"` or `"product"` chooses. `bounds` is `(lower, upper)`, each a tree like the start, a number, or None, also
-    within the trees; or SciPy's form (a list of pairs, `Bounds`), in the order of `tree.ravel`. `constraints` are dicts
+    within the trees; or SciPy's form (pairs, `Bounds`), in the order of `tree.ravel`. `constraints` are dicts
     `{"type": "eq", "fun": g}` or `NonlinearConstraint(g, lower, upper)`, with g of the nested model, whose Jacobian the backend
     computes, or `LinearConstraint` in the order of `tree.ravel`. With `AutoSparse`, SciPy gets sparse Jacobians of constraints
     (`trust-constr`) and, with `hessian="matrix"`, a sparse Hessian (`trust-constr`, `Newton-CG`). `callback` gets the model,
@@ -97,7 +99,8 @@ def minimize(
     elif hessian == "product" or (hessian is None and name in _PRODUCTS):
         derivatives["hessp"] = problem.hessp
     if bounds is not None:
-        derivatives["bounds"] = optimize.Bounds(*_bounds(problem, bounds)) if _are_trees(bounds) else bounds
+        own = _are_trees(bounds) and not _are_pairs(bounds, problem)
+        derivatives["bounds"] = optimize.Bounds(*_bounds(problem, bounds)) if own else bounds
     made = [_constraint(part, problem, optimize) for part in _several(constraints)]
     if any(own is not part for own, part in zip(made, _several(constraints))) and name in _NO_SPARSE_CONSTRAINT:
         require_dense(
@@ -129,8 +132,8 @@ def least_squares(
     """`scipy.optimize.least_squares` for an f that returns residuals, an array or a tree of them, of a nested model.
 
     The Jacobian is the backend's, as one matrix: a sparse one with `AutoSparse`, which `lm` does not take. bounds, constants:
-    as for `minimize`; x_scale: a tree like the start, too, or SciPy's. Returns SciPy's result: `x` is the model, `vector` the
-    same as one vector, in whose order `jac` and `grad` are.
+    as for `minimize`, but SciPy's form of bounds is two rows of numbers; x_scale: a tree like the start, too, or SciPy's.
+    Returns SciPy's result: `x` is the model, `vector` the same as one vector, in whose order `jac` and `grad` are.
     Raises TypeError for `jac=` and `args=`, BackendError for `AutoSparse` where SciPy takes a dense matrix, and what `jacobian`
     raises.
     """
@@ -144,7 +147,7 @@ def least_squares(
                 problem.backend, "least_squares", f"{option}={value!r} takes a dense Jacobian", f"leave {option}= out"
             )
     if bounds is not None:
-        options["bounds"] = _bounds(problem, bounds) if _are_trees(bounds) else bounds
+        options["bounds"] = _bounds(problem, bounds, rows=True) if _are_trees(bounds) else bounds
     if x_scale is not None:
         vector = isinstance(x_scale, (str, np.ndarray))
         options["x_scale"] = x_scale if vector else problem.packing.like(x_scale, "x_scale", 1.0)
@@ -187,7 +190,15 @@ def find_root(
 
 @untraced
 def curve_fit(
-    f: Callable[..., Any], backend: AutoBackend, x: Any, y: Any, start: Any, /, *, bounds: Any = None, **options: Any
+    f: Callable[..., Any],
+    backend: AutoBackend,
+    x: Any = None,
+    y: Any = None,
+    start: Any = None,
+    /,
+    *,
+    bounds: Any = None,
+    **options: Any,
 ) -> tuple[Any, Vector]:
     """`scipy.optimize.curve_fit` of `f(model, x)` to data y: the fitted model, and the covariance of its numbers, `(n, n)`.
 
@@ -197,16 +208,22 @@ def curve_fit(
     TypeError for `jac=` and `p0=`, and the errors of `jacobian`.
     """
     _refuse("curve_fit", options, {"jac": "", "p0": " The start follows the data: curve_fit(f, backend, x, y, start)."})
+    if start is None or isinstance(start, AutoBackend) or not _takes(f, start, x):
+        raise TypeError(
+            "curve_fit takes a function f(model, x), a backend, the data and a start: curve_fit(f, backend, x, y, start). "
+            "In SciPy's order x is the first argument of f, and the data follow f."
+        )
     optimize = scipy("optimize", "curve_fit")
     problem = Flat(f, backend, start, (x,), {})
     problem.packing.require_real("curve_fit")
     require_dense(problem.backend, "curve_fit", "SciPy computes the covariance from a dense Jacobian", "call least_squares")
+    y = as_floats(y)
     rows = problem._rows = Rows(y, "the data")
     if bounds is not None:
-        options["bounds"] = _bounds(problem, bounds) if _are_trees(bounds) else bounds
+        options["bounds"] = _bounds(problem, bounds, rows=True) if _are_trees(bounds) else bounds
     sigma = options.get("sigma")
     if sigma is not None and not (isinstance(sigma, np.ndarray) and sigma.ndim in (1, 2)):
-        options["sigma"] = rows.pack(sigma, "curve_fit", "sigma")
+        options["sigma"] = rows.pack(as_floats(sigma), "curve_fit", "sigma")
     numbers = rows.pack(y, "curve_fit")
     # f has x already. SciPy gets the numbers of the data in its place, and leaves some out with nan_policy="omit".
     best, *others = optimize.curve_fit(
@@ -218,6 +235,17 @@ def curve_fit(
         **options,
     )
     return problem.unravel(best), *others
+
+
+def _takes(f: Any, *args: Any) -> bool:
+    """Whether f can be called with so many arguments; True if it does not say."""
+    try:
+        inspect.signature(f).bind(*args)
+    except TypeError:
+        return False
+    except ValueError:  # it has no signature
+        pass
+    return True
 
 
 def _numbered(x: Any, count: int) -> Vector:
@@ -291,10 +319,39 @@ def _are_trees(bounds: Any) -> bool:
     return isinstance(bounds, tuple) and not hasattr(bounds, "_fields") and len(bounds) == 2
 
 
-def _bounds(problem: Flat, bounds: Any) -> tuple[Vector, Vector]:
+def _are_pairs(bounds: tuple[Any, Any], problem: Flat) -> bool:
+    """Whether two bounds are SciPy's pairs `(lowest, highest)` of two numbers. Raises TypeError if they may be trees, too."""
+    if problem.packing.size != 2 or not all(type(part) in (list, tuple) and _is_row(part, 2) for part in bounds):
+        return False
+    try:
+        _bounds(problem, bounds)
+    except TreeError:
+        return True
+    kind = type(problem.packing.model).__name__
+    raise TypeError(
+        f"minimize: bounds={bounds} may be two pairs (lowest, highest), as in SciPy, or two trees (lower, upper) like the "
+        f"start, a {kind}. Pass a list of pairs, {[*bounds]}, or scipy.optimize.Bounds(lower, upper)."
+    )
+
+
+def _is_row(part: Any, size: int) -> bool:
+    """Whether a bound is a row of so many numbers, in the order of `tree.ravel`."""
+    numbers = part.tolist() if type(part) is np.ndarray else part
+    if type(numbers) not in (list, tuple) or len(numbers) != size:
+        return False
+    return all(number is None or isinstance(number, (int, float, np.number)) for number in numbers)
+
+
+def _bounds(problem: Flat, bounds: Any, *, rows: bool = False) -> tuple[Vector, Vector]:
+    """Two bounds as vectors. rows: whether each may be a row of numbers, as SciPy takes it, in place of a tree."""
+
+    def vector(bound: Any, name: str, missing: float) -> Vector:
+        if rows and _is_row(bound, problem.packing.size):
+            return np.array([missing if number is None else number for number in bound], dtype=np.float64)
+        return problem.packing.like(bound, name, missing)
+
     lower, upper = bounds
-    packing = problem.packing
-    return packing.like(lower, "the lower bound", -np.inf), packing.like(upper, "the upper bound", np.inf)
+    return vector(lower, "the lower bound", -np.inf), vector(upper, "the upper bound", np.inf)
 
 
 def _several(constraints: Any) -> list[Any]:

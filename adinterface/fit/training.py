@@ -16,7 +16,7 @@ from ..core.operators.second_order import first_order
 from ..core.tree import flatten_tree, rebuild
 from ..core.tree.recognition import register_marker
 from .evaluate import TrainingStep
-from .parameters import Parameters, each_constant
+from .parameters import Parameters, each_constant, require_floats
 from .tree.algebra import like
 from .tree.mapping import map, require_leaf
 from .update import update
@@ -65,6 +65,7 @@ class Training:
             raise TypeError("Training: the optimiser holds the model already. Leave the model out.")
         if not holds and model is None:
             raise TypeError("Training: the model is missing: Training(loss, backend, optimiser, model).")
+        require_floats(model, "Training: the model")
         self._holds = holds
         self.model = optimiser.model if holds else model
         #: The optimiser's state, a tree; None where it holds it itself.

@@ -13,7 +13,17 @@ import numpy as np
 
 from adinterface import AutoJax, TreeError, tree
 from adinterface.core.contract import NUMPY, PYTHON, Library, changed_options
-from adinterface.fit.for_engines import CONSTANT, Node, Parameters, Static, Structure, each_constant, like, one_gradient
+from adinterface.fit.for_engines import (
+    CONSTANT,
+    Node,
+    Parameters,
+    Static,
+    Structure,
+    each_constant,
+    like,
+    one_gradient,
+    require_floats,
+)
 
 from .library import JAX
 from .nodes import Pytree
@@ -59,6 +69,7 @@ class Optax:
 
     def init(self, model: Any) -> Any:
         """The initial Optax state, in which parameters have the model's structure."""
+        require_floats(model, "from_optax: the model")
         leaves = _Leaves(model)
         with JAX.scope(*leaves.dtypes):
             return leaves.kept(self.transform.init(jax.tree.map(_as_jax, leaves.pytree(leaves.arrays()))))

@@ -11,7 +11,7 @@ import torch
 
 from adinterface import AutoTorch, DisconnectedWarning
 from adinterface.core.contract import NUMPY, PYTHON, Library, changed_options, levels_to_the_user, library_of_array
-from adinterface.fit.for_engines import Leaf, Parameters, check_scalar, stateful_type
+from adinterface.fit.for_engines import Leaf, Parameters, check_scalar, require_floats, stateful_type
 
 from .ambient import here
 from .distributed import is_dtensor
@@ -35,6 +35,7 @@ class TorchOptim:
                 f"from_torch_optim(optimiser, model, **options): optimiser must be a class such as torch.optim.Adam, not "
                 f"{type(optimiser).__name__}: it is made here, around the model's leaves."
             )
+        require_floats(model, "from_torch_optim: the model")
         self._parameters, self._share = Parameters(model), share_memory
         self._dtypes = self._parameters.dtypes
         self._tensors = [self._tensor(leaf, dtype) for leaf, dtype in zip(self._parameters.once, self._dtypes)]

@@ -4,10 +4,12 @@ import importlib.util
 import pickle
 import sys
 import warnings
+from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import attrs
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -23,6 +25,7 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
+    BackendError,
     Constant,
     DisconnectedWarning,
     MissingEngineError,
@@ -66,6 +69,12 @@ class Model:
 
 def model():
     return Model(np.array([1.0, -2.0]), 0.5)
+
+
+@dataclass
+class Sizes:
+    widths: list[int]
+    order: Any
 
 
 @dataclass
@@ -626,6 +635,120 @@ def test_bounds_and_constraints_are_trees():
         minimize(bowl, AutoTorch(), BOWL, bounds=(None, {"a": 1.0, "b": np.ones(3), "tag": None}))
 
 
+class Named(NamedTuple):
+    a: Any
+    b: Any
+
+
+@dataclass
+class Rates:
+    rate: "float | None"
+    steps: int = 3
+
+
+@attrs.define
+class Attrs:
+    rate: float
+
+
+INTEGERS = [
+    ({"a": 0, "b": 0.0}, "['a'] is the integer 0,", "Write 0.0, or Constant(0) to keep it."),
+    ({"a": 1, "b": 2}, "['a'] is the integer 1,", "Write 1.0, or Constant(1)"),
+    ([0.0, 0], "[1] is the integer 0,", ""),
+    ((np.int64(2), 0.0), "[0] is the integer 2,", "Write 2.0, or Constant(2)"),
+    (Named(0.0, 0), ".b is the integer 0,", ""),
+    (OrderedDict(w=np.array([0, 1]), b=1.0), "['w'] is an array of integers,", "floating numbers, or Constant(...)"),
+    ({"w": torch.tensor([0, 1])}, "['w'] is an array of integers,", ""),
+    ({"w": jnp.array([0, 1]), "b": 0.0}, "['w'] is an array of integers,", ""),
+    (Rates(1), ".rate is the integer 1,", ""),
+    (Attrs(1), ".rate is the integer 1,", ""),
+    ({"deep": [Rates(2.0), {"c": (1.0, 3)}]}, "['deep'][1]['c'][1] is the integer 3,", ""),
+    (0, " is the integer 0,", "Write 0.0,"),
+    (np.array([0, 1]), " is an array of integers,", ""),
+]
+
+
+def _never(*args):
+    pytest.fail("f was called")
+
+
+@pytest.mark.parametrize(("start", "seen", "remedy"), INTEGERS, ids=[seen for _, seen, _ in INTEGERS])
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda start: minimize(_never, AutoJax(), start),
+        lambda start: least_squares(_never, AutoTorch(), start),
+        lambda start: find_root(_never, AutoAutograd(), start),
+        lambda start: curve_fit(_never, AutoFiniteDifferences(), X, X, start),
+        lambda start: flat(_never, AutoJax(), start),
+        lambda start: flat(_never, AutoJax(), 1.0).at(start),
+        lambda start: solve_ivp(_never, AutoTorch(), (0, 1), start),
+        lambda start: solve_bvp(_never, _never, AutoTorch(), X[0], start),
+        lambda start: solve_bvp(_never, _never, AutoTorch(), np.arange(2.0), np.ones((1, 2)), start),
+        lambda start: Training(_never, AutoJax(), 0.1, start),
+        lambda start: from_optax(optax.sgd(0.1)).init(start),
+        lambda start: from_torch_optim(torch.optim.SGD, start, lr=0.1),
+    ],
+)
+def test_an_integer_in_a_start_is_refused_by_name(fit, start, seen, remedy):
+    with pytest.raises(NotDifferentiableError) as caught:
+        fit(start)
+    assert f"{seen} which has no gradient and would stay as it is." in str(caught.value)
+    assert remedy in str(caught.value)
+
+
+def test_integers_of_data_are_numbers():
+    x = np.linspace(0.0, 1.0, 4)
+    line = lambda m, x: m["a"] * x + m["b"]
+    listed = lambda m, x: {"y": [line(m, each) for each in x]}
+    for f, data, sigma in (
+        (line, np.array([1, 3, 4, 7]), [1, 2, 1, 1]),
+        (listed, {"y": [1, 3.0, 4, 7.0]}, {"y": [1, 2, 1, 1]}),
+    ):
+        best, _ = curve_fit(f, AutoAutograd(), x, data, {"a": 1.0, "b": 0.0}, sigma=sigma)
+        expected, _ = scipy.optimize.curve_fit(lambda x, a, b: a * x + b, x, [1, 3, 4, 7], sigma=[1, 2, 1, 1])
+        np.testing.assert_allclose([best["a"], best["b"]], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "start", [{"a": 0.1, "b": 3.0}, [0.1, 3.0], (0.1, 3.0), np.array([0.1, 3.0]), {"w": np.array([0.1, 3.0])}]
+)
+def test_bounds_in_the_form_of_scipy(start):
+    def away(m):
+        (w,) = [np.array(tree.leaves(m)).reshape(-1)]
+        return w - np.array([1.5, 1.5])
+
+    differences = AutoFiniteDifferences()
+    minimum = lambda bounds: minimize(lambda m: (away(m) ** 2).sum(), differences, start, bounds=bounds).vector
+    pairs = ([(0, 1), (2, 5)], ((0, 1), [2, None]), (([0, 1]), (2, 5)), scipy.optimize.Bounds([0, 2], [1, 5]))
+    for bounds in pairs:
+        np.testing.assert_allclose(minimum(bounds), [1.0, 2.0], atol=1e-6)
+    for bounds in (([0, 2], [1, 5]), ((0, 2), np.array([1, 5])), (0, [1, 5])):
+        least = least_squares(away, differences, start, bounds=bounds)
+        np.testing.assert_allclose(least.vector, [1.0, 2.0 if bounds[0] else 1.5], atol=1e-4)
+    both = ((0, 1), (2, 5)) if type(start) is tuple else ([0, 1], [2, 5])
+    if type(start) in (list, tuple):  # two trees like the start, or two pairs
+        with pytest.raises(TypeError, match=r"may be two pairs \(lowest, highest\).*Pass a list of pairs, \[[\[\(]0, 1"):
+            minimum(both)
+    else:
+        np.testing.assert_allclose(minimum(both), [1.0, 2.0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f, x, y, start, backend: curve_fit(f, x, y, start),
+        lambda f, x, y, start, backend: curve_fit(f, x, y, start, backend),
+        lambda f, x, y, start, backend: curve_fit(f, x, y),
+        lambda f, x, y, start, backend: curve_fit(lambda x, a, b: a * x + b, backend, x, y, start),
+    ],
+)
+def test_a_fit_in_the_order_of_scipy(call):
+    words = r"^curve_fit takes a function f\(model, x\), .*: curve_fit\(f, backend, x, y, start\)\. In SciPy's order x"
+    with pytest.raises(TypeError, match=words):
+        call(lambda m, x: m["a"] * x, np.ones(3), np.ones(3), {"a": 1.0}, AutoJax())
+
+
 def test_callback_with_the_whole_result_and_stopping():
     points: list[Any] = []
 
@@ -735,7 +858,9 @@ def test_errors_of_solvers(monkeypatch):
     with pytest.raises(TypeError, match=r"minimize\(problem.at\(start\)\)"):
         minimize(flat(bowl, AutoTorch(), BOWL), AutoTorch(), BOWL)
     with pytest.raises(NotDifferentiableError, match="nothing to solve for"):
-        minimize(bowl, AutoTorch(), {"n": 1})
+        minimize(bowl, AutoTorch(), {"n": "one"})
+    with pytest.raises(BackendError, match=r"^The argument `backend` must be a backend, not \(0, 1\)\."):
+        solve_ivp(bowl, (0, 1), BOWL, AutoTorch())
     with pytest.raises(NotDifferentiableError, match=r"find_root: the start\['z'\] is complex"):
         find_root(lambda m: m["z"], AutoTorch(), {"z": 1j})
     with pytest.raises(ValueError, match=r"the vector has shape \(2,\), but the start has 3 numbers"):
@@ -975,20 +1100,28 @@ class Dicted:
 @every
 def test_methods_of_second_order_leave_alone_what_is_not_solved_for(backend, method):
     start = {
-        "a": np.array([1.0, 5.0]), "b": 2.0, "n": 3, "count": np.array([1, 2]), "name": "x", "flag": True, "none": None,
-        "fixed": Constant(np.array([4.0, 4.0])),
+        "a": np.array([1.0, 5.0]), "b": 2.0, "n": Constant(3), "name": "x", "flag": True, "none": None,
+        "fixed": Constant(np.array([4.0, 4.0])), "sizes": Sizes([1, 2], np.array([1, 2])),
     }  # fmt: skip
     f = lambda m: ((m["a"] - m["n"]) ** 2).sum() + (m["b"] - 4.0) ** 2 + 0.0 * m["fixed"][0]
     found = minimize(f, backend, start, method=method).x
     np.testing.assert_allclose(found["a"], [3.0, 3.0], atol=1e-4)
     np.testing.assert_allclose(found["b"], 4.0, atol=1e-4)
-    assert (found["n"], found["name"], found["flag"], found["none"]) == (3, "x", True, None)
-    assert found["count"].tolist() == [1, 2]
+    assert (found["n"].value, found["name"], found["flag"], found["none"]) == (3, "x", True, None)
+    assert (found["sizes"].widths, found["sizes"].order.tolist()) == ([1, 2], [1, 2])
+
+
+@pytest.mark.parametrize("method", ["BFGS", "Newton-CG", "trust-ncg", "trust-exact", "Nelder-Mead"])
+@every
+def test_a_start_may_be_a_tuple(backend, method):
+    for start in ((0.1, 3.0), (0.1, (np.ones(1),)), (np.array([0.1, 3.0]),)):
+        f = lambda m, start=start: sum([((leaf - 2.0) ** 2).sum() for leaf in tree.leaves(m)])
+        np.testing.assert_allclose(minimize(f, backend, start, method=method).vector, [2.0, 2.0], atol=1e-4)
 
 
 def test_methods_of_second_order_solve_for_the_parameters_of_a_module():
     net = torch.nn.Linear(1, 1, dtype=torch.float64)
-    start = {"net": net, "n": 3}
+    start = {"net": net, "n": Constant(3)}
     f = lambda m: (m["net"].weight - m["n"]).pow(2).sum() + (m["net"].bias + 1.0).pow(2).sum()
     found = minimize(f, AutoTorch(), start, method="Newton-CG").x
     np.testing.assert_allclose([found["net"].weight.item(), found["net"].bias.item()], [3.0, -1.0], atol=1e-6)

@@ -140,7 +140,10 @@ def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str
 
 
 class _BatchedMatch(NativeMatch):
-    """Tangents that may be in an Each or not, independent of the arguments."""
+    """Tangents that may be in an Each or not, independent of the arguments; those of `push` are stacks without it."""
+
+    #: Why an Each cannot stand in a stack.
+    refusal = f"is an Each inside an Each. {_ANOTHER}"
 
     def walk(self, structure: Structure, other: Any, path: str) -> Iterator[tuple[str, Structure, Any]]:
         if isinstance(structure, Node) and structure.type is EACH:
@@ -149,7 +152,7 @@ class _BatchedMatch(NativeMatch):
             yield from super().walk(structure, other, path)
             return
         if self.stacked or type(other.value) is Each:
-            raise TreeError(f"batched: {path} is an Each inside an Each. {_ANOTHER}")
+            raise TreeError(f"batched: {path} {self.refusal}")
         self.stacked = True
         yield from self.walk(structure, other.value, path)
         self.stacked = False
@@ -171,6 +174,8 @@ def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: s
     entries = tuple([zero_entry(backend, x) if layout.each[n] else x for n, x in zip(layout.active, call.native)])
     match = _BatchedMatch(backend, entries, "the tangent")
     match.count = layout.count
+    if plan.operator == "linearize":
+        match.stacked, match.refusal = True, "is an Each, but push takes stacks as back does. Pass the array itself."
     for i, (structure, tangent) in enumerate(zip(layout.structures, tangents)):
         match.read(structure, tangent, name or f"tangents[{i}]")
     if match.count is None:

@@ -169,8 +169,27 @@ def test_maps_of_each_entry(backend, prepared):
     assert_tree(back(Y), stacked([pair.back(y) for pair, y in zip(pairs, Y)]), rtol_of(backend))
     assert_tree(back.stacked(np.stack([Y, 2 * Y])), stacked([back(Y), back(2 * Y)]), rtol_of(backend))
 
-    value, push = batched(linearize, f, backend, W, Each(X))
-    assert_tree(push(None, Each(X)), X @ W.T, rtol_of(backend))
+    line = (
+        prepare(batched, linearize, f, backend, W, Each(X)) if prepared else lambda *args: batched(linearize, f, backend, *args)
+    )
+    push = line(W, Each(X)).push
+    pushes = [linearize(f, backend, W, x).push for x in X]
+    ways = np.arange(float(len(X) * W.size)).reshape(
+        len(X), *W.shape
+    )  # of the shared argument, for which back gives a stack, too
+    for w, v in ((None, X), (ways, X), (ways, None), (None, X.tolist())):
+        rows = [[None] * len(X) if stack is None else stack for stack in (w, v)]
+        assert_tree(push(w, v), stacked([one(*row) for one, row in zip(pushes, zip(*rows))]), rtol_of(backend))
+    assert_tree(push(None, None), 0 * Y, rtol_of(backend))
+    # <push(v), y> = <v, back(y)>, with one convention for both stacks
+    by_w, by_x = back(Y)
+    assert np.vdot(push(ways, X), Y) == pytest.approx(np.vdot(ways, by_w) + np.vdot(X, by_x), rel=rtol_of(backend))
+    with pytest.raises(
+        TreeError, match=r"tangents\[1\] is an Each, but push takes stacks as back does\. Pass the array itself"
+    ):
+        push(None, Each(X))
+    with pytest.raises(TreeError, match=r"tangents\[0\] must be a stack of shape"):
+        push(W, None)
 
 
 @dataclass
@@ -561,7 +580,7 @@ def test_errors_of_the_call_itself():
         batched(jacobian, f, AutoSparse(AutoTorch()), Each(X))
     push = batched(linearize, f, AutoTorch(), Each(X)).push
     with pytest.raises(TypeError, match=r"push.stacked has no place for a second axis"):
-        push.stacked(Each(X))
+        push.stacked(X)
     with pytest.raises(NotDifferentiableError, match="differentiates with respect to one real number"):
         batched(derivative, lambda x: x * x, AutoTorch(), Each(X))
     with pytest.raises(OutputError, match="entry 1 than for entry 0"):

@@ -10,7 +10,7 @@ import importlib
 import platform
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, entry_points, packages_distributions, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from . import __version__
 from .core.contract import registry
 from .core.contract.auto import BUILT_IN
-from .core.contract.entry_points import GROUP
+from .core.contract.entry_points import distribution_of
 from .core.contract.errors import BackendError
 
 _HEADINGS = ("backend", "installed", "version", "devices", "how to add it")
@@ -51,7 +51,7 @@ def _row(name: str) -> Row:
         return _unusable(name, error.__cause__ or error)
     if _has_engine(name):
         return Row(_value(name), "yes", _engine_version(name), devices, _remedy(name))
-    package = _package(name)
+    package = distribution_of(name)
     return Row(_value(name), "yes", version(package), devices, f"(part of {package})")
 
 
@@ -68,7 +68,7 @@ def _value(name: str) -> str:
 
 def _remedy(name: str) -> str:
     auto = registry.auto_class(name)
-    return auto.install() if auto else f"pip install {name}"
+    return auto.install() if auto else f"pip install {distribution_of(name)}"
 
 
 def _has_engine(name: str) -> bool:
@@ -83,11 +83,6 @@ def _engine_version(name: str) -> str:
         except PackageNotFoundError:
             continue
     return "?"
-
-
-def _package(name: str) -> str:
-    """The distribution that offers the backend."""
-    return next((point.dist.name for point in entry_points(group=GROUP, name=name) if point.dist), "adinterface")
 
 
 def report() -> str:

@@ -107,9 +107,19 @@ def test_a_strangers_backend_is_found(tmp_path: Path) -> None:
     assert table(hiding(*ENGINES), tmp_path)[-1] == expected
 
 
-def test_a_strangers_missing_engine_goes_by_its_name(tmp_path: Path) -> None:
+def test_what_to_install_is_the_distribution_that_offers_the_backend(tmp_path: Path) -> None:
+    """A project on PyPI that has the name of the engine may be another one."""
     add_distribution(tmp_path, "stranger", "enigma = stranger:EnigmaBackend", "import enigma")
-    assert table(hiding(*ENGINES), tmp_path)[-1] == ["enigma", "no", "-", "-", "pip", "install", "enigma"]
+    assert table(hiding(*ENGINES), tmp_path)[-1] == ["enigma", "no", "-", "-", "pip", "install", "stranger"]
+    code = STRANGER.replace('"stranger"', '"enigma"').partition("class StrangerBackend")[0]
+    (tmp_path / "value.py").write_text(code, encoding="utf-8")
+    told = table(f"{hiding(*ENGINES)}\nimport value", tmp_path)
+    assert told[-1] == ["AutoStranger()", "no", "-", "-", "pip", "install", "stranger"]
+    call = "import adinterface, value; adinterface.gradient(abs, value.AutoStranger(), 1.0)"
+    search = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": search}
+    done = subprocess.run([sys.executable, "-c", call], env=environment, capture_output=True, text=True, check=False)
+    assert "AutoStranger needs enigma, which is not installed: pip install stranger" in done.stderr
 
 
 def test_two_packages_of_one_name_are_a_conflict(tmp_path: Path) -> None:

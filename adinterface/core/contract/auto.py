@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
-from .entry_points import entry_points
+from .entry_points import distribution_of, entry_points
 from .errors import BackendError
 
 #: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
@@ -40,7 +40,7 @@ class AutoBackend:
     #
     # optimisers: those of the engine's backend, by the names of the functions that users call: `{"optax": "module:factory"}`.
     # exports: the format of files that `Prepared.export` writes, for messages.
-    # package: what pip installs for the engine; its `name` by default.
+    # package: what pip installs for the engine; by default the distribution that offers the backend.
     # is_compiling: a function that says whether a compiler of the engine traces the running code, as `torch.compile` does. The
     # compiler traces the function, too, which imports no engine. Such an engine defines `Backend.compiler`.
 
@@ -93,7 +93,7 @@ class AutoBackend:
     @classmethod
     def install(cls) -> str:
         """The command that installs the engine."""
-        return f"pip install {FACTS['package'].get(cls.name, cls.name)}"
+        return f"pip install {FACTS['package'].get(cls.name) or distribution_of(cls.name)}"
 
 
 def changed_options(backend: AutoBackend) -> set[str]:

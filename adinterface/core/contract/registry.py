@@ -18,7 +18,7 @@ from typing import Any
 
 from .auto import FACTS, AutoBackend, Mode, require_hashable
 from .backend import Backend
-from .entry_points import GROUP
+from .entry_points import GROUP, distribution_of
 from .entry_points import entry_points as _entry_points
 from .errors import BackendError, MissingEngineError, an
 from .library import Library
@@ -67,7 +67,7 @@ def _look_up(name: str) -> type[Backend] | BackendError:
         auto = auto_class(name)
         told = BackendError(
             f"The backend of {name} cannot be imported ({type(error).__name__}: {error}). The installed {name} may lack "
-            f"what it needs: {auto.install() if auto else f'pip install {name}'}, then restart Python."
+            f"what it needs: {auto.install() if auto else f'pip install {distribution_of(name)}'}, then restart Python."
         )
         told.__cause__ = error.with_traceback(None)  # which would keep the caller's values alive
         return _known.setdefault(name, told)

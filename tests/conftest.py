@@ -101,3 +101,9 @@ def _global_state_is_kept():
         yield
         after = global_state()
     assert after == before
+
+
+@pytest.fixture(scope="session")
+def backend(adinterface_backend):
+    """Each installed backend in turn, by a shorter name."""
+    return adinterface_backend

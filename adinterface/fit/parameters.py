@@ -148,11 +148,11 @@ def as_floats(data: Any) -> Any:
 
 
 def each_integer(change: Callable[[Any, str], Any], tree: Any, path: str = "", number: bool = True) -> Any:
-    """The tree with `change(value, path)` in place of each integer, or array of integers, that stands for a number.
+    """The tree with `change(value, path)` in place of each integer, or array of integers, that is meant as a number.
 
-    It does where it is the tree itself, an entry of a dict, list or tuple, or a field of a dataclass or of attrs that is
-    annotated as a float. Elsewhere an integer is structure, also in the containers of a field that is annotated with int.
-    number: whether the tree stands for a number if it is an integer.
+    It is where it is the tree itself, an entry of a dict, list or tuple, or a field that is annotated as a float.
+    Elsewhere an integer is structure, also in the containers of a field that is annotated with int.
+    number: whether the tree is meant as a number if it is an integer.
     """
     handler = handler_of(tree, scan=False)
     if isinstance(handler, Library):

@@ -56,8 +56,8 @@ def minimize(
     """`scipy.optimize.minimize` of a function of a nested model, with value and gradient from one call of the backend.
 
     A problem from `flat`, with its prepared and compiled functions, may replace f, backend and start. The start is any tree;
-    its floating-point leaves are optimised, and an integer that stands for a number is refused by name. constants are further
-    arguments of f (`Constant` may be left out).
+    its floating-point leaves are optimised, and an integer among them is refused by name. constants are further arguments of
+    f (`Constant` may be left out).
 
     `method` is SciPy's. Methods with second derivatives get them from the backend, as Hessian-vector products where possible;
     `hessian="matrix"` or `"product"` chooses. `bounds` is `(lower, upper)`, each a tree like the start, a number, or None, also

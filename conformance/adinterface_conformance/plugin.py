@@ -1,4 +1,4 @@
-"""The pytest plugin: a `backend` fixture over the installed backends, and a marker to skip or expect failure by backend.
+"""The pytest plugin: a fixture over the installed backends, and a marker to skip or expect failure by backend.
 
 pytest loads this file at every start, so it imports nothing but pytest until a test asks for a backend.
 """
@@ -21,7 +21,8 @@ _PARAMETER = "_adinterface_backend"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     text = (
-        "comma-separated backends, by the class of their value, that the `backend` fixture runs over (default: all installed)"
+        "comma-separated backends, by the class of their value, that the fixture `adinterface_backend` runs over (default: all "
+        "installed)"
     )
     parser.getgroup("adinterface").addoption(OPTION, metavar="NAMES", help=text)
     parser.addini(SETTING, f"what {OPTION} is when it is not given", type="args", default=[])
@@ -30,8 +31,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "adinterface(only=[name], skip={name: reason}, xfail={name: reason}): run a test that takes `backend` with these "
-        "backends only, skip it, or expect it to fail; backends are named by the class of their value, or are that class.",
+        "adinterface(only=[name], skip={name: reason}, xfail={name: reason}): run a test that takes `adinterface_backend` "
+        "with these backends only, skip it, or expect it to fail; backends are named by the class of their value, or are that "
+        "class.",
     )
     option = config.getoption(OPTION)
     names = config.getini(SETTING) if option is None else option.split(",")
@@ -83,20 +85,22 @@ def _adinterface_backend(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture(scope="session")  # a backend is a value: hypothesis refuses fixtures that are made for each test
-def backend(_adinterface_backend: AutoBackend) -> AutoBackend:
+def adinterface_backend(_adinterface_backend: AutoBackend) -> AutoBackend:
     """Each installed backend in turn, with its default options (`AutoX()`); see --adinterface-backends."""
     return _adinterface_backend
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    # Not `backend` itself: a test that parametrizes it, or a project that has its own, does not come here.
+    # Not `adinterface_backend` itself: a test that parametrizes it, or a project that has its own, does not come here.
     if _PARAMETER not in metafunc.fixturenames:
         return
     from .installed import installed_backends
 
     marks, only = _marks(metafunc.definition)
+    # Hypothesis looks for this marker: pytest gives each parameter an instance of the class of the test.
+    told = pytest.mark.parametrize(_PARAMETER, [])
     parameters = [
-        pytest.param(value, id=type(value).__name__, marks=marks.get(type(value).__name__, ()))
+        pytest.param(value, id=type(value).__name__, marks=(told, *marks.get(type(value).__name__, ())))
         for value in installed_backends()
         if only is None or type(value).__name__ in only
     ]
@@ -107,14 +111,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(marker.name == MARKER for marker in item.own_markers) and _PARAMETER not in getattr(item, "fixturenames", ()):
             raise pytest.UsageError(
-                f"{item.nodeid}: the marker adinterface has no effect, because the test does not take the fixture `backend`. "
-                f"Add the argument, or remove the marker."
+                f"{item.nodeid}: the marker adinterface has no effect, because the test does not take the fixture "
+                f"`adinterface_backend`. Add the argument, or remove the marker."
             )
 
 
-def _marks(item: pytest.Item) -> tuple[dict[str, pytest.MarkDecorator], set[str] | None]:
+def _marks(item: pytest.Item) -> tuple[dict[str, tuple[pytest.MarkDecorator, ...]], set[str] | None]:
     """What the markers say of each backend, and which are wanted; the nearest to the test decides."""
-    marks: dict[str, pytest.MarkDecorator] = {}
+    marks: dict[str, tuple[pytest.MarkDecorator, ...]] = {}
     only: set[str] | None = None
     for marker in item.iter_markers(MARKER):
         _refuse_misuse(item, marker)
@@ -122,7 +126,7 @@ def _marks(item: pytest.Item) -> tuple[dict[str, pytest.MarkDecorator], set[str]
             only = {_name(each) for each in marker.kwargs["only"]}
         for kind, make in (("skip", pytest.mark.skip), ("xfail", pytest.mark.xfail)):
             for each, reason in marker.kwargs.get(kind, {}).items():
-                marks.setdefault(_name(each), make(reason=reason))
+                marks.setdefault(_name(each), (make(reason=reason),))
     return marks, only
 
 

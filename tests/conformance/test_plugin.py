@@ -51,8 +51,8 @@ def run(pytester, monkeypatch, forked):
 
 ASKS = """
     import pytest
-    def test_backend(backend):
-        assert type(backend)() == backend
+    def test_backend(adinterface_backend):
+        assert type(adinterface_backend)() == adinterface_backend
 """
 
 
@@ -62,13 +62,45 @@ def test_a_test_of_hypothesis_takes_the_fixture_and_shows_its_example(run):
         from hypothesis import given, settings, strategies
         @settings(deadline=None)
         @given(strategies.just(2.0))
-        def test_fails(backend, x):
+        def test_fails(adinterface_backend, x):
             assert x < 1
         """,
         QUICK,
     )
     result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(["*backend=AutoAutograd(mode=None, executor=None),*", "*x=2.0,*"])
+    result.stdout.fnmatch_lines(["*adinterface_backend=AutoAutograd(mode=None, executor=None),*", "*x=2.0,*"])
+
+
+def test_a_test_of_hypothesis_may_be_in_a_class(run, pytester):
+    pytester.makeconftest("""
+        import pytest
+        @pytest.fixture(scope="session")
+        def backend(adinterface_backend):
+            return adinterface_backend
+    """)
+    result = run(
+        """
+        import pytest
+        from hypothesis import given, settings, strategies
+        class TestInAClass:
+            @settings(deadline=None)
+            @given(x=strategies.floats(1.0, 2.0))
+            def test_passes(self, adinterface_backend, x):
+                assert 1 <= x <= 2
+            @settings(deadline=None)
+            @given(x=strategies.floats(1.0, 2.0))
+            def test_passes_by_another_name(self, backend, x):
+                assert 1 <= x <= 2
+            @pytest.mark.parametrize("n", [1, 2])
+            @pytest.mark.adinterface(skip={"AutoAutograd": "why"}, xfail={"AutoFiniteDifferences": "why"})
+            @settings(deadline=None)
+            @given(x=strategies.floats(1.0, 2.0))
+            def test_marked(self, adinterface_backend, n, x):
+                assert x < 1
+        """,
+        QUICK, "-p", "_hypothesis_pytestplugin",
+    )  # fmt: skip
+    result.assert_outcomes(passed=4, skipped=2, xfailed=2)
 
 
 # The project of somebody else ----------------------------------------------------------------------------------------
@@ -156,21 +188,28 @@ def test_an_engine_that_is_not_installed(run, pytester):
 
 
 def test_a_test_or_a_project_may_have_a_backend_of_its_own(run, pytester):
-    pytester.makeconftest("")
+    pytester.makeconftest("""
+        import pytest
+        @pytest.fixture
+        def backend():  # a common name, which the plugin leaves to projects
+            return "own"
+    """)
     result = run("""
         import pytest
         from adinterface import AutoAutograd
-        @pytest.mark.parametrize("backend", [AutoAutograd(mode="forward")])
-        def test_parametrized(backend):
-            assert backend.mode == "forward"
+        def test_common(backend):
+            assert backend == "own"
+        @pytest.mark.parametrize("adinterface_backend", [AutoAutograd(mode="forward")])
+        def test_parametrized(adinterface_backend):
+            assert adinterface_backend.mode == "forward"
         class TestOwn:
             @pytest.fixture
-            def backend(self):
+            def adinterface_backend(self):
                 return "own"
-            def test_own(self, backend):
-                assert backend == "own"
+            def test_own(self, adinterface_backend):
+                assert adinterface_backend == "own"
     """)
-    result.assert_outcomes(passed=2)
+    result.assert_outcomes(passed=3)
 
 
 def test_a_strangers_backend_is_found(run, pytester, monkeypatch):
@@ -184,8 +223,8 @@ def test_a_strangers_backend_is_found(run, pytester, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(pytester.path))
     test = """
         from adinterface import gradient
-        def test_gradient(backend):
-            assert gradient(lambda x: x * x * x, backend, 2.0) == (12.0,)
+        def test_gradient(adinterface_backend):
+            assert gradient(lambda x: x * x * x, adinterface_backend, 2.0) == (12.0,)
     """
     result = run(test, "--adinterface-backends=AutoDual,AutoAutograd", "-v")
     result.assert_outcomes(passed=2)
@@ -216,16 +255,16 @@ def test_the_marker_is_registered_and_the_nearest_decides(run):
         """
         import pytest
         pytestmark = pytest.mark.adinterface(skip={"AutoAutograd": "far"})
-        def test_skipped(backend):
+        def test_skipped(adinterface_backend):
             pass
         @pytest.mark.adinterface(xfail={"AutoAutograd": "near"})
-        def test_expected_to_fail(backend):
-            assert type(backend).__name__ != "AutoAutograd"
+        def test_expected_to_fail(adinterface_backend):
+            assert type(adinterface_backend).__name__ != "AutoAutograd"
         @pytest.mark.adinterface(xfail={"AutoAutograd": "near"})
-        def test_passes_unexpectedly(backend):
+        def test_passes_unexpectedly(adinterface_backend):
             pass
         @pytest.mark.adinterface(skip={"AutoElsewhere": "not installed here"})
-        def test_other(backend):
+        def test_other(adinterface_backend):
             pass
         """,
         QUICK, "--strict-markers", "-rsxX", "-o", "xfail_strict=true",
@@ -247,7 +286,7 @@ MISUSES = {
 
 def test_a_misused_marker_says_how_to_write_it(run, pytester):
     for n, marker in enumerate(MISUSES):
-        test = f"import pytest\n@pytest.mark.adinterface({marker})\ndef test_it(backend):\n    pass"
+        test = f"import pytest\n@pytest.mark.adinterface({marker})\ndef test_it(adinterface_backend):\n    pass"
         pytester.makepyfile(**{f"test_misuse_{n}": test})
     result = run("", QUICK)
     result.assert_outcomes(errors=len(MISUSES))
@@ -265,8 +304,8 @@ def test_the_marker_narrows_the_backends(run):
         from adinterface import AutoAutograd
         seen = []
         @pytest.mark.adinterface(only=[AutoAutograd, "AutoTorch"])
-        def test_some(backend):
-            seen.append(type(backend).__name__)
+        def test_some(adinterface_backend):
+            seen.append(type(adinterface_backend).__name__)
         def test_which():
             assert set(seen) <= {"AutoAutograd", "AutoTorch"} and "AutoAutograd" in seen
         """,
@@ -285,8 +324,9 @@ def test_a_marker_without_the_fixture_is_an_error(run):
         """,
         QUICK,
     )
-    assert "::test_it: the marker adinterface has no effect, because the test does not take the fixture `backend`." in (
-        result.stdout.str() + result.stderr.str()
+    assert (
+        "::test_it: the marker adinterface has no effect, because the test does not take the fixture `adinterface_backend`."
+        in (result.stdout.str() + result.stderr.str())
     )
     assert result.ret != 0
 
@@ -316,8 +356,8 @@ def test_no_engine_is_imported_before_a_test_runs_with_it(run):
         import sys
         def test_no_engine():
             assert not {"jax", "torch", "autograd"} & set(sys.modules)
-        def test_backend(backend):
-            assert backend.name not in sys.modules
+        def test_backend(adinterface_backend):
+            assert adinterface_backend.name not in sys.modules
         """,
     )
     result.assert_outcomes(passed=5)
@@ -406,5 +446,5 @@ def test_tolerances():
     assert_backends_agree(loss, TREE, backends=[AutoTorch(), AutoJax()], atol=8.5)
 
 
-def test_the_backend_fixture_works_here_too(backend):
-    assert backend in [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]
+def test_the_fixture_works_here_too(adinterface_backend):
+    assert adinterface_backend in [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]

@@ -13,13 +13,13 @@ def guess():
     return Lighthouse(0.3, 2.0, "guess")
 
 
-def test_the_gradient_is_right(backend, guess):
-    check = check_gradient(loss, backend, guess, Constant(FLASHES))
+def test_the_gradient_is_right(adinterface_backend, guess):
+    check = check_gradient(loss, adinterface_backend, guess, Constant(FLASHES))
     assert check, check
 
 
-def test_one_step_downhill_helps(backend, guess):
-    slope, _ = gradient(loss, backend, guess, Constant(FLASHES))
+def test_one_step_downhill_helps(adinterface_backend, guess):
+    slope, _ = gradient(loss, adinterface_backend, guess, Constant(FLASHES))
     better = Lighthouse(guess.along - 0.01 * slope.along, guess.out - 0.01 * slope.out)
     assert loss(better, FLASHES) < loss(guess, FLASHES)
 
@@ -28,8 +28,8 @@ def test_one_step_downhill_helps(backend, guess):
     skip={"AutoAutograd": "its arrays take no item assignment"},
     xfail={"AutoJax": "its arrays take no item assignment"},
 )
-def test_in_place(backend, guess):
-    assert gradient(shifted, backend, guess, FLASHES)[1][0] == 0.0
+def test_in_place(adinterface_backend, guess):
+    assert gradient(shifted, adinterface_backend, guess, FLASHES)[1][0] == 0.0
 
 
 def test_all_backends_agree(guess):

@@ -24,7 +24,6 @@ from .core.contract.errors import (
     ConversionError,
     DenseJacobianWarning,
     DisconnectedWarning,
-    FrozenDrawsWarning,
     MissingEngineError,
     NotDifferentiableError,
     NotRecordedError,
@@ -35,7 +34,6 @@ from .core.contract.errors import (
     RuleError,
     SparsityError,
     TreeError,
-    UnrolledWarning,
 )
 from .core.contract.publish import publish as _publish
 from .core.operators.derivative import (
@@ -134,7 +132,6 @@ __all__ = [
     "ConversionError",
     "DenseJacobianWarning",
     "DisconnectedWarning",
-    "FrozenDrawsWarning",
     "Duplicated",
     "Each",
     "GradientAndHvp",
@@ -151,7 +148,6 @@ __all__ = [
     "SecondOrder",
     "SparsityError",
     "TreeError",
-    "UnrolledWarning",
     "ValueAndBack",
     "ValueAndDerivative",
     "ValueAndGradient",

@@ -13,7 +13,6 @@ import numpy as np
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY
 from .array_like import ArrayHolder, array_of, subclass_among
-from .decisions import active
 from .engine import Engine
 from .gaps import GAPS, past_gaps
 from .names import (
@@ -309,7 +308,7 @@ class NumpyArray(Storage):
         elif cls is not int:
             basic = False
         if not basic:
-            index = unwrap(index if active() is None else decided(index), None, None)
+            index = unwrap(index, None, None)
         try:
             native = self._array[index] if basic and takes_natively else engine.getitem(self._array, index)
         except (IndexError, TypeError, RuntimeError) as error:
@@ -373,9 +372,6 @@ class NumpyArray(Storage):
             raise NumpyCodeError(here.refused)
 
     def __bool__(self) -> bool:
-        if (decisions := active()) is not None:
-            chosen = self._passing(sys._getframe(1))
-            return bool(decisions.numbers(self._array, self._engine.library) if chosen is None else chosen)
         try:
             return bool(self._array)
         except (TypeError, RuntimeError) as error:  # raised by an engine that compiles or batches, where it is unknown
@@ -421,9 +417,6 @@ class NumpyArray(Storage):
 
     def _concrete(self) -> Any:
         """The number as Python sees it: an integer of it has no derivative, so nothing is lost."""
-        if (decisions := active()) is not None:
-            integers: Any = self if self.dtype.kind in "iub" else np.trunc(self)
-            return decisions.numbers(integers._array, self._engine.library)
         value = self._engine.library.value_under_trace(self._array) if self._traced() else None
         return self._array if value is None else value
 
@@ -564,8 +557,7 @@ def settled_number(x: Any) -> Any:
         return x
     if type(x) is not NumpyArray:  # that f has made
         return x._array.copy()
-    decisions = active()
-    numbers = known_numbers(x) if decisions is None else decisions.numbers(x._array, x._engine.library)
+    numbers = known_numbers(x)
     if numbers is None:
         error = NumpyCodeError(
             f"numpy_function: {expression() or 'this'} goes on by the numbers of what is differentiated, which a compiled "
@@ -576,17 +568,9 @@ def settled_number(x: Any) -> Any:
     return numbers if numbers.ndim else numbers[()]
 
 
-def known_numbers(x: Any, *, uncompiled: bool = False) -> np.ndarray[Any, Any] | None:
-    """The numbers of an engine's array; None while they are unknown.
-
-    uncompiled: whether the result cannot be compiled anyway, so that an uncompiled run may read any number.
-    """
+def known_numbers(x: Any) -> np.ndarray[Any, Any] | None:
+    """The numbers of an engine's array; None while they are unknown."""
     library = x._engine.library
-    decisions = active()
-    if decisions is not None and x.dtype.kind in "iub":
-        return decisions.numbers(x._array, library)
-    if decisions is not None and not (uncompiled and decisions.recording):
-        return None  # others rarely come again
     numbers = library.value_under_trace(x._array) if x._traced() else x._array
     return None if numbers is None else np.array(library.to_numpy(numbers) if isinstance(numbers, library.types) else numbers)
 
@@ -724,18 +708,6 @@ def unwrap(
         return unwrap(tuple(value) if isinstance(value, tuple) else list(value), engine, beside, function, place)
     inner = array_of(value)
     return value if inner is value else unwrap(inner, engine, beside, function, place)
-
-
-def decided(x: Any) -> Any:
-    """An engine's masks and integers as the numbers that decide this run, if it records or assumes such."""
-    cls = type(x)
-    if isinstance(x, (tuple, list)):
-        parts = [decided(part) for part in x]
-        return parts if isinstance(x, list) else tuple(parts)
-    decisions = active() if cls is NumpyArray else None
-    if decisions is None or x.dtype.kind not in "iub":
-        return x
-    return decisions.numbers(x._array, x._engine.library)[()]
 
 
 def _may_view(index: Any, ndim: int) -> bool:

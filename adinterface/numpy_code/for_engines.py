@@ -3,10 +3,9 @@
 from .compositions import COMPOSITIONS
 from .compositions.composing import array, counted_in_full, inexact, promoted, sine_dtype
 from .compositions.indexing import axes_taken, forwards, is_simple, unique_all
-from .decisions import Undecided, assuming, recording
 from .names import COUNTS, by_columns
 
 __all__ = [
-    "COMPOSITIONS", "COUNTS", "Undecided", "array", "assuming", "axes_taken", "by_columns", "counted_in_full", "forwards",
-    "inexact", "is_simple", "promoted", "recording", "sine_dtype", "unique_all",
+    "COMPOSITIONS", "COUNTS", "array", "axes_taken", "by_columns", "counted_in_full", "forwards", "inexact", "is_simple",
+    "promoted", "sine_dtype", "unique_all",
 ]  # fmt: skip

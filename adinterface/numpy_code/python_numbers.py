@@ -10,7 +10,6 @@ import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
 from .array import OF_PYTHON, NumpyArray, binary, known_numbers
-from .decisions import active
 from .refusals import expression, innermost_copy, note_unknown
 from .storage import PYTHON
 
@@ -63,7 +62,7 @@ def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
         return None
     real = _FAILING.get(ufunc)
     if real is not None:
-        value = checked(real, (a, b), lambda: _fails(ufunc, a, b))
+        value = checked(real, (a, b))
         if isinstance(value, complex) and ufunc is _POWER:  # of a negative number, as Python has it
             a = a + 0j
     result = _computed(ufunc, a, b)
@@ -87,46 +86,15 @@ def _computed(ufunc: np.ufunc, a: Any, b: Any) -> Any:
     return ufunc(a, NumpyArray(b._array, b._engine))
 
 
-def _fails(ufunc: np.ufunc, a: Any, b: Any) -> Any:
-    if ufunc is not _POWER:
-        return _plainly(b) == 0
-    return not_finite(_computed(ufunc, a, b), (a, b))
-
-
-def _plainly(x: Any) -> Any:
-    return NumpyArray(x._array, x._engine) if type(x) is NumpyArray else x
-
-
-def not_finite(result: Any, args: Sequence[Any]) -> Any:
-    """Whether a result is infinite or nan for finite arguments, or nan for any that are not nan."""
-    finite: Any = True
-    numbers: Any = True
-    for x in map(_plainly, args):
-        finite, numbers = np.isfinite(x) & finite, ~np.isnan(x) & numbers
-    return (~np.isfinite(result) & finite) | (np.isnan(result) & numbers)
-
-
-def checked(real: Callable[..., Any], args: Sequence[Any], failed: Callable[[], Any]) -> Any:
+def checked(real: Callable[..., Any], args: Sequence[Any]) -> Any:
     """Lets a Python function raise its error for known numbers, and returns its result; None for unknown numbers.
 
-    In a compiled or batched call, if the code may catch the error, the error is a branch. Otherwise it is skipped, as other
-    checks are.
-
-    failed: returns whether there is an error, as an engine's array.
+    In a compiled or batched call the error is skipped, as other checks are, unless the code may catch it.
     """
-    decisions = active()
-    if decisions is None and (known := _known(args)) is not None:
+    if (known := _known(args)) is not None:
         return real(*known)
     if not _may_be_caught():
         return None
-    if decisions is not None:
-        failure = failed()
-        if not (decisions.numbers(failure._array, failure._engine.library) if type(failure) is NumpyArray else failure):
-            return None
-        known = _known(args)
-        if known is None:
-            raise decisions.undecidable()
-        return real(*known)
     error = NumpyCodeError(
         f"numpy_function: {expression() or getattr(real, '__name__', 'this')} may raise an error of Python's that the code "
         f"catches, and a compiled or batched call does not know the numbers. Write np.where(condition, a, b), or call it "
@@ -138,7 +106,7 @@ def checked(real: Callable[..., Any], args: Sequence[Any], failed: Callable[[], 
 
 def _known(args: Sequence[Any]) -> list[Any] | None:
     """The arguments as plain numbers and arrays; None while some are unknown."""
-    known = [known_numbers(x, uncompiled=True) if type(x) is NumpyArray else x for x in args]
+    known = [known_numbers(x) if type(x) is NumpyArray else x for x in args]
     if any(x is None for x in known):
         return None
     return [x.item() if isinstance(x, np.ndarray) and x.size == 1 else x for x in known]
@@ -153,4 +121,4 @@ def _may_be_caught() -> bool:
 
 OF_PYTHON.update(operator=_operated, operands=_operands, item=item, tolist=listed)
 
-__all__ = ["checked", "is_python_number", "not_finite", "python_number"]
+__all__ = ["checked", "is_python_number", "python_number"]

@@ -19,7 +19,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
-from .decisions import active
 from .refusals import INTO_UNKNOWN_MEMORY, of_write
 
 Numbers: TypeAlias = np.ndarray[Any, Any]
@@ -331,8 +330,6 @@ def known(index: Any, engine: Any) -> Any:
     if not isinstance(index, engine.types):
         return index
     library = engine.library
-    if (decisions := active()) is not None:
-        return decisions.numbers(index, library)[()]
     numbers = library.value_under_trace(index) if library.traced(index) else library.to_numpy(index)
     if numbers is None:
         raise Unknown

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
 from ..numpy_code.array import NumpyArray
-from ..numpy_code.decisions import active
 from ..rules.rule import Rule, rule
 
 Array = Any
@@ -133,8 +132,6 @@ def numbers(x: Any, name: str) -> np.ndarray[Any, Any]:
     if not isinstance(x, NumpyArray):
         return np.asarray(x)
     library = x._engine.library
-    if (decisions := active()) is not None:
-        return decisions.numbers(x._array, library)
     result = library.value_under_trace(x._array) if library.traced(x._array) else library.to_numpy(x._array)
     if result is None:
         raise NumpyCodeError(

@@ -89,14 +89,6 @@ class Integrand:
         rows = [xp.reshape(block, (block.shape[0], -1)) for block in blocks]
         return xp.reshape(rows[0] if len(rows) == 1 else xp.concat(rows, axis=1), (-1,))
 
-    def compiled(self, order: int) -> Callable[..., Arrays]:
-        """`derivatives` of x and the parameters, for many calls."""
-
-        def compute(x: Any, *parameters: Any) -> Arrays:
-            return (self.derivatives(order, x, parameters),)
-
-        return self._backend().compile_deciding(compute) or compute
-
     def _backend(self) -> Backend:
         auto = auto_class(self.library.name)
         if auto is None:
@@ -148,11 +140,10 @@ class Integral:
         kept: dict[float, list[float]] = {}
         with scope or nullcontext():
             parameters = tuple([library.asarray(p) for p in known])
-            evaluate = self.integrand.compiled(self.order)
 
             def at(x: float) -> list[float]:
                 if x not in kept:
-                    (value,) = evaluate(library.asarray(np.asarray(x)), *parameters)
+                    value = self.integrand.derivatives(self.order, library.asarray(np.asarray(x)), parameters)
                     kept[x] = numbers(NumpyArray(library.stopped(value), engine_of(library)), _NAME).tolist()
                 return kept[x]
 

@@ -23,9 +23,7 @@ from adinterface.core.contract import (
     note_of,
 )
 
-from .compiled import Compiled
 from .devices import pickled
-from .draws import watched
 from .known_failures import KNOWN_FAILURES
 from .library import JAX
 from .nodes import EquinoxModule, NnxObject, Pytree
@@ -120,12 +118,7 @@ class JaxBackend(Backend):
         return function
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        return Compiled(watched(compute), lambda: self.compile_deciding(compute)) if self.jit else None
-
-    def compile_deciding(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        from .decided import Decided  # here, because few programs read numbers
-
-        return Decided(watched(compute)) if self.jit else None
+        return jax.jit(compute) if self.jit else None
 
     def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
         from .exporting import export  # here, because few programs need jax.export

@@ -7,7 +7,6 @@ So they are passed as pairs of 32 bits.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-import adinterface
-from adinterface import AdinterfaceError, RuleError
-from adinterface.core.contract import Arrays, draws_undone
+from adinterface import RuleError
+from adinterface.core.contract import Arrays
 
 
 def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
@@ -26,8 +24,7 @@ def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[
     if not any(isinstance(x, jax.core.Tracer) for x in stopped):
         return tuple([x if isinstance(x, jax.Array) else jnp.asarray(x) for x in function(*stopped)])
     dtypes, wide = [x.dtype for x in stopped], jax.config.jax_enable_x64  # type: ignore[attr-defined]
-    with draws_undone():  # a trial, whose draws are none of f's
-        results = [(np.shape(x), jax.dtypes.canonicalize_dtype(x.dtype)) for x in example()]
+    results = [(np.shape(x), jax.dtypes.canonicalize_dtype(x.dtype)) for x in example()]
 
     def called(*given: Any) -> list[np.ndarray[Any, Any]]:
         result = function(*[_joined(np.array(x), dtype) for x, dtype in zip(given, dtypes)])
@@ -51,13 +48,6 @@ def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[
         jax.debug.callback(lambda *x: (called(*x), None)[1], *given)
     result: Any = jax.pure_callback(called, shapes, *given, vmap_method="sequential")
     return tuple([_whole(x, dtype) for x, (_, dtype) in zip(result, results)])
-
-
-def own_error(error: jax.errors.JaxRuntimeError) -> Exception:
-    """The error of this library that code outside raised, of which JAX gives the text; else the given one."""
-    found = re.search(r"\n(\w+): ((?:(?!\n  File ).)*)\Z", str(error), re.DOTALL)
-    cls = getattr(adinterface, found[1], None) if found else None
-    return cls(found[2]) if found and isinstance(cls, type) and issubclass(cls, AdinterfaceError) else error
 
 
 def _extra(dtype: Any) -> tuple[int, ...]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from adinterface.core.contract import Unkeyed, key_of
 
-from .draws import watched
 from .library import JAX
 from .nnx import stateful
 from .private import ArrayImpl
@@ -50,7 +49,7 @@ class WholeStep:
     """
 
     def __init__(self, whole: Callable[..., Any]):
-        self._compiled = jax.jit(watched(whole))
+        self._compiled = jax.jit(whole)
         self._last: _Known | None = None
 
     def __call__(self, model: Any, state: Any, data: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

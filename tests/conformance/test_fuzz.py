@@ -452,11 +452,10 @@ def test_an_engine_that_compiles_no_branches_is_not_asked_for_them(monkeypatch):
     """A prepared call is not tried where code decides by values; `cond` of such an engine refuses, as documented."""
     caught = first_trial(lambda trial: trial.program.deep and "caught" in trial.program.kinds)
     branching = first_trial(lambda trial: " cond(xp.sum(" in trial.program.source())
-    assert run.may_prepare(caught, AutoJax())
-    assert not judge(branching, Call(AutoJax(), True)).refused
-    monkeypatch.setattr(JaxBackend, "compile_deciding", lambda self, compute: None)
-    monkeypatch.setattr(type(JaxBackend.libraries[0]), "loops", lambda self: Loops(self))
     assert not run.may_prepare(caught, AutoJax())
+    assert run.may_prepare(caught, AutoJax(jit=False))
+    assert not judge(branching, Call(AutoJax(), True)).refused
+    monkeypatch.setattr(type(JaxBackend.libraries[0]), "loops", lambda self: Loops(self))
     assert judge(branching, Call(AutoJax(), True)).refused
 
 

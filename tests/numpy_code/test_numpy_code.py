@@ -247,8 +247,6 @@ SLOW_TO_COMPILE = {
     "theme",
     [pytest.param(theme, marks=[pytest.mark.sweep] * (theme in SLOW_TO_COMPILE)) for theme in (*SMOOTH, *SPECIAL)],
 )
-# A theme is one long program, of which the estimate of seconds is too high.
-@pytest.mark.filterwarnings("ignore:JAX traced f as:adinterface.UnrolledWarning")
 def test_jax_compiles_a_theme_and_has_numpys_values_and_gradients(theme):
     """One compilation for all expressions of a theme; each expression by itself is what the table is for."""
     rows = [row for row in expressions((SMOOTH | SPECIAL)[theme]) if not VALUE_DEPENDENT.search(row)]

@@ -4,7 +4,6 @@ import functools
 import random
 import re
 import tracemalloc
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from adinterface_jax.unrolled import operations, seconds
 from backends_table import BACKENDS, assert_numbers, assert_tree, each_backend, each_engine, rtol_of
 
 from adinterface import (
@@ -27,7 +25,6 @@ from adinterface import (
     Each,
     OutputError,
     TreeError,
-    UnrolledWarning,
     array_namespace,
     batched,
     derivative,
@@ -856,64 +853,6 @@ def test_what_is_kept_grows_as_the_square_root_of_the_steps(kept):
     )
     assert many < 4 * few  # nine times the steps
     assert many < plain / 4
-
-
-# Compile time ----------------------------------------------------------------------------------------------------------------
-
-
-def unrolled(x, steps):
-    for _ in range(steps):
-        x = array_namespace(x).sin(x)
-    return x
-
-
-def test_a_prepared_call_that_takes_long_to_compile_warns_once_before_it_is_compiled(monkeypatch):
-    monkeypatch.setattr("adinterface_jax.unrolled.LONG_SECONDS", seconds(100))
-    fast = prepare(derivative, functools.partial(unrolled, steps=20), AutoJax(), 1.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        fast(1.0)
-    fast = prepare(derivative, functools.partial(unrolled, steps=60), AutoJax(), 1.0)
-    with pytest.warns(
-        UnrolledWarning,
-        match=r"^JAX traced f as 1\d\d operations, which XLA will take about 0 s to .* adinterface.loops.scan or fori_loop",
-    ) as caught:
-        fast(1.0)
-    assert len(caught) == 1
-    assert caught[0].filename == __file__  # the user's line, not one of the engine's
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert fast(2.0) == pytest.approx(derivative(functools.partial(unrolled, steps=60), AutoAutograd(), 2.0))
-        looped = prepare(derivative, lambda x: fori_loop(0, 60, lambda i, c: array_namespace(c).sin(c), x), AutoJax(), 1.0)
-        looped(1.0)
-
-
-def test_the_estimated_time_to_compile_is_that_of_measured_programs_to_a_factor_of_three():
-    measured = {550: 1.8, 950: 3.3, 1_600: 11, 2_200: 7.2, 2_465: 24, 24_000: 420}  # `seconds` says of what
-    assert all(1 / 3 < seconds(count) / time < 3 for count, time in measured.items())
-
-
-def test_the_warning_says_the_estimated_seconds(monkeypatch):
-    monkeypatch.setattr("adinterface_jax.unrolled.operations", lambda program: 1_900)
-    with pytest.warns(UnrolledWarning, match=r"^JAX traced f as 1,900 operations, which XLA will take about 10 s to compile: "):
-        prepare(derivative, functools.partial(unrolled, steps=2), AutoJax(), 1.0)(1.0)
-
-
-def test_a_model_with_many_arrays_is_no_unrolled_loop(monkeypatch):
-    monkeypatch.setattr("adinterface_jax.unrolled.LONG_SECONDS", seconds(1))
-    xs = [np.ones(2)] * 10
-    total = gradient(lambda xs: sum(array_namespace(x).sum(x * x) for x in xs), AutoJax(), xs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        fast = prepare(gradient, lambda xs: sum(array_namespace(x).sum(x * x) for x in xs), AutoJax(), xs)
-        assert_tree(fast(xs), total)
-
-
-def test_operations_are_counted_in_the_programs_inside_a_program_too():
-    def f(x):
-        return jax.lax.scan(lambda c, _: (jax.jit(lambda c: jnp.sin(jnp.cos(c)))(c), None), x, length=10)[0] + 1.0
-
-    assert operations(jax.make_jaxpr(f)(1.0).jaxpr) == 5  # scan, jit, cos, sin, add
 
 
 # Errors ----------------------------------------------------------------------------------------------------------------------

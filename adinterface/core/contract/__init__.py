@@ -21,7 +21,7 @@ from .backend import (
     Shortcuts,
 )
 from .cache import Cache
-from .errors import comes_from_reading, levels_to_the_user
+from .errors import levels_to_the_user
 from .inexact import Accuracy, LeafAccuracy
 from .library import (
     NUMPY,
@@ -63,7 +63,7 @@ __all__ = [
     "as_it_is", "kind", "width", "any_wide", "epsilon", "dtype_name", "library_of", "library_of_array", "size_of", "full_like",
     "cast_like", "block_dtype", "require_linear", "Note", "note_of", "TAKE_FUNCTIONS", "advice", "levels_to_the_user",
     "note_step", "note_accuracy", "active_record", "key_of", "Unkeyed", "Cache", "changed_options", "backend_of", "in_mode",
-    "evaluation", "function_of_extension", "Draws", "draws_undone", "known_to", "copies", "comes_from_reading",
+    "evaluation", "function_of_extension", "Draws", "draws_undone", "known_to", "copies",
     "task_made",
 ]  # fmt: skip
 

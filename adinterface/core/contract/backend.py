@@ -237,15 +237,6 @@ class Shortcuts:
         """
         return None
 
-    def compile_deciding(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        """As `compile`, for code that reads numbers which a compiled call does not know: `numpy_code/decisions.py`.
-
-        Extensions ask for it, and `compile` of an engine may: `comes_from_reading` in `errors.py` says when.
-
-        It compiles each path that the code takes, and compares the numbers in each call. None if the engine cannot.
-        """
-        return None
-
     def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any] | None:
         """Write a function of such native arrays, as compiled code, to a file that loads without this package.
 

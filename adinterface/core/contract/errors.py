@@ -61,14 +61,6 @@ class DisconnectedWarning(UserWarning):
     """The output of f does not depend on any differentiated argument: every gradient is zero."""
 
 
-class UnrolledWarning(UserWarning):
-    """Compiling a prepared call will take as long as the message says, most likely because a Python loop is unrolled."""
-
-
-class FrozenDrawsWarning(UserWarning):
-    """f drew random numbers outside of the engine while it was compiled: all calls compute with these numbers."""
-
-
 class PrecisionWarning(UserWarning):
     """A derivative is less exact than it should be, by its engine's own estimate."""
 
@@ -93,18 +85,3 @@ def levels_to_the_user(*packages: str) -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in inside:
         level, frame = level + 1, frame.f_back
     return level + 1
-
-
-def note_reading(error: BaseException) -> None:
-    """Note that code which reads numbers has raised this error: with known numbers it might not."""
-    error._reads_numbers = True  # type: ignore[attr-defined]
-
-
-def comes_from_reading(error: BaseException | None) -> bool:
-    """Whether code which reads numbers has raised this error, or one behind it."""
-    seen: list[BaseException] = []
-    while error is not None and not hasattr(error, "_reads_numbers"):
-        seen.append(error)
-        behind = error.__cause__ or error.__context__
-        error = None if any(behind is each for each in seen) else behind  # an error may be its own cause
-    return error is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core.contract.errors import note_reading
 from ..array_like import ArrayHolder
 from ..refusals import here, telling_unknown
 from .classes import landed
@@ -24,9 +23,6 @@ def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
             COPIES.renew()
             with telling_unknown():
                 return _leaving(of(f)(*map(of, args), **{name: of(value) for name, value in keywords.items()}))
-        except Exception as error:
-            note_reading(error)  # the cause may be a number that a compiled call did not know
-            raise
         finally:
             if outermost:
                 COPIES.settle()

@@ -55,7 +55,7 @@ def _keys(code: CodeType, at: int, file: str) -> tuple[ast.expr, ...]:
 
 def _warn_of_closed_form(code: CodeType, at: int, x: Any, other: Any) -> None:
     test = _test(code, at, code.co_filename, code.co_name)
-    if test is None or (numbers := known_numbers(x, uncompiled=True)) is None:
+    if test is None or (numbers := known_numbers(x)) is None:
         return
     distance = np.abs(numbers - other) if test.equality else np.where(np.abs(other) <= _CLOSE, numbers - np.abs(other), np.inf)
     near = distance == 0 if test.equality else distance <= 0

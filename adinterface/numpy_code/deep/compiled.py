@@ -119,7 +119,7 @@ def _numbers(value: Any, lent_out: list[tuple[np.ndarray[Any, Any], np.ndarray[A
     if isinstance(value, (list, tuple, dict)):
         return with_each(functools.partial(_numbers, lent_out=lent_out), value)
     if isinstance(value, NumpyArray):
-        value = known_numbers(value, uncompiled=True) if cls is NumpyArray else value._array
+        value = known_numbers(value) if cls is NumpyArray else value._array
         if value is None:
             raise _Unknown
     if isinstance(value, np.ndarray):
@@ -132,7 +132,7 @@ def _any_numbers(value: Any) -> Any:
     """The numbers of a result; while they are unknown, others."""
     if type(value) is not NumpyArray:
         return plain(value)
-    numbers = known_numbers(value, uncompiled=True)
+    numbers = known_numbers(value)
     return np.zeros(value.shape) if numbers is None else numbers
 
 

@@ -15,7 +15,7 @@ from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, in_text, noted_text
 from ..array_like import arrays_in, with_each
 from ..made_array import array_of_engine, plain
-from ..python_numbers import checked, not_finite, python_number
+from ..python_numbers import checked, python_number
 from ..refusals import expression
 from .scipy_names import special
 
@@ -119,7 +119,7 @@ def _following(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
         args = tuple(map(_double, args))
         known = None
         if real.__name__ not in _WITHOUT_ERRORS:
-            known = checked(real, plain(args), lambda: not_finite(ours(*args), args))
+            known = checked(real, plain(args))
         result = ours(*args, **keywords)
         if known is not None:
             _check_range(real, known, result)

@@ -13,10 +13,9 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from ...core.contract.errors import NumpyCodeError
 from .. import array_makers
-from ..array import NumpyArray, decided, known_numbers, pretended, settled_number
+from ..array import NumpyArray, known_numbers, pretended, settled_number
 from ..array_like import holder_among
 from ..array_makers import asarray
-from ..decisions import active
 from ..made_array import array_of_engine, made, plain
 from ..names import SEVERAL
 from ..refusals import note_unknown
@@ -292,20 +291,18 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
 
 
 #: The results of these have as many elements as a number says.
-_OF_TRUTH = frozenset([np.argwhere, np.flatnonzero, np.nonzero, np.where])
-_SIZED_BY_NUMBERS = _OF_TRUTH | {np.bincount, np.compress, np.delete, np.extract, np.insert, np.repeat, np.split, np.unique}
+_SIZED_BY_NUMBERS = frozenset({
+    np.argwhere, np.bincount, np.compress, np.delete, np.extract, np.flatnonzero, np.insert, np.nonzero, np.repeat, np.split,
+    np.unique, np.where,
+})  # fmt: skip
 _place: Callable[..., Any] = np.place
 
 
 def by_numbers(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose result has as many elements as a number says: the number that this run records or assumes."""
+    """A function whose result has as many elements as a number says, which may be unknown."""
 
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
-        if active() is not None:
-            if real in _OF_TRUTH and type(args[0]) is NumpyArray and (real is not np.where or len(args) == 1):
-                args = (np.not_equal(args[0], 0),)
-            args, keywords = decided(args), {name: decided(value) for name, value in keywords.items()}
         try:
             return ours(*args, **keywords)
         except (IndexError, TypeError, RuntimeError) as error:

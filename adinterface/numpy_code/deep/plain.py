@@ -8,7 +8,6 @@ import numpy as np
 
 from ..array import NumpyArray, numbers_unknown
 from ..array_like import arrays_in
-from ..decisions import active
 from ..made_array import MadeArray, array_of_engine, plain
 from ..writes import holds_storage, stacked
 
@@ -33,8 +32,4 @@ def assembled(value: Any) -> Any:
 
 def unknown(x: Any) -> bool:
     """Whether these are numbers that the engine does not know yet, as while compiling."""
-    if type(x) is not NumpyArray:
-        return False
-    if active() is not None:  # a run that records for a compiled one must take the same branches
-        return True
-    return numbers_unknown(x._array, x._engine)
+    return type(x) is NumpyArray and numbers_unknown(x._array, x._engine)

@@ -130,8 +130,8 @@ def _operators(rng: np.random.Generator, made: Program, lead: type[Operation], c
     return [lead, *chosen]
 
 
-def _compiles(backend: AutoBackend, how: str = "compile") -> bool:
-    return getattr(find(pair_of(backend)[0]), how)(lambda *arrays: ()) is not None
+def _compiles(backend: AutoBackend) -> bool:
+    return find(pair_of(backend)[0]).compile(lambda *arrays: ()) is not None
 
 
 def calls(seed: int, number: int, trial: Trial, backends: Sequence[AutoBackend], share: int = SHARE) -> Iterator[Call]:
@@ -150,9 +150,7 @@ def calls(seed: int, number: int, trial: Trial, backends: Sequence[AutoBackend],
 
 def may_prepare(trial: Trial, backend: AutoBackend) -> bool:
     """Whether a prepared call may be asked for: a branch on a value is refused where it would be compiled."""
-    if not trial.program.kinds & {"branch", "caught"} or not _compiles(backend):
-        return True
-    return trial.program.deep and _compiles(backend, "compile_deciding")
+    return not (trial.program.kinds & {"branch", "caught"} and _compiles(backend))
 
 
 def _with_mode(backend: AutoBackend, draw: float) -> AutoBackend:

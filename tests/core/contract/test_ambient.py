@@ -7,7 +7,6 @@ import pytest
 
 import adinterface
 from adinterface.core.contract.ambient import CORE, Ambient, now, within
-from adinterface.core.contract.errors import comes_from_reading, note_reading
 from adinterface.core.contract.notes import Note, note_of
 
 
@@ -30,20 +29,6 @@ def test_a_thread_begins_with_nothing():
     assert seen == [Ambient()]
 
 
-def test_an_error_of_code_that_reads_numbers_is_known_behind_others():
-    read = ValueError("read")
-    note_reading(read)
-    assert comes_from_reading(read)
-    behind = RuntimeError("of an engine")
-    behind.__context__ = read
-    assert comes_from_reading(behind)
-    itself = RuntimeError("its own cause")
-    itself.__cause__ = itself
-    assert not comes_from_reading(itself)
-    assert not comes_from_reading(RuntimeError("another"))
-    assert not comes_from_reading(None)
-
-
 def _count(text):
     return text.count("ContextVar(") + text.count("threading.local")
 
@@ -58,7 +43,6 @@ def test_ambient_state_stands_in_few_files():
         "adinterface/core/contract/ambient.py": 2,
         "adinterface/core/contract/record.py": 1,
         "adinterface/core/contract/rules.py": 1,
-        "adinterface/numpy_code/decisions.py": 1,
         "adinterface/numpy_code/refusals.py": 1,
         "adinterface/rules/fixed_values.py": 1,
         "adinterface/rules/namespace.py": 1,

@@ -561,7 +561,7 @@ def settled_number(x: Any) -> Any:
     if numbers is None:
         error = NumpyCodeError(
             f"numpy_function: {expression() or 'this'} goes on by the numbers of what is differentiated, which a compiled "
-            f"call does not know yet. Call it without preparing it."
+            f"call does not know yet. Use the backend with jit=False."
         )
         note_unknown(error)
         raise error

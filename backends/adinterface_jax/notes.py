@@ -45,9 +45,9 @@ NOTES = [
         " or AutoJax(mode='reverse'). To go forward, Diffrax takes adjoint=diffrax.ForwardMode().",
     ),
     Note(
-        (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError),
+        (jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError),
         "",
-        "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array (xp.sum(x), not "
+        "JAX cannot turn a traced array into a Python number, a truth value or a mask here. Keep it an array (xp.sum(x), not "
         "float(xp.sum(x))). Under jax.jit or jax.vmap use jax.numpy.where or adinterface.loops.cond instead of a branch on "
         "a value. A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry after another with "
         "AutoJax(chunk_size=1).",

@@ -470,15 +470,32 @@ def test_compiled(f):
     np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-6)
 
 
-def test_a_branch_of_values_is_compiled_for_each_way():
-    def f(x):
-        if x[0] > 1:
-            return np.sum(np.asarray(x))
-        return np.sum(np.asarray(x) ** 2)
+def halved(x):
+    while np.sum(x**2) > 1:
+        x = x / 2
+    return np.sum(x)
 
-    fast = prepare(gradient, deep(f), AutoJax(), X)
-    for x in X, X + 2, X:
-        np.testing.assert_allclose(fast(x)[0], np.ones(3) if x[0] > 1 else 2 * x)
+
+@pytest.mark.parametrize("deep", [False, True])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(x) if x[0] > 1 else np.sum(x**2),
+        halved,
+        lambda x: np.sum(x[x > 0]),
+        lambda x: np.sum(x) * int(x[0]),
+        lambda x: np.sum(x) * len(np.unique(x)),
+    ],
+    ids=["branch", "loop", "mask", "int", "size"],
+)
+def test_a_compiled_call_that_goes_on_by_numbers_is_the_engines_error(f, deep):
+    f = numpy_function(f, deep=deep)
+    with pytest.raises((jax.errors.JAXTypeError, jax.errors.JAXIndexError)) as caught:
+        prepare(gradient, f, AutoJax(), X)(X)
+    assert "AutoJax(jit=False)" in "".join(caught.value.__notes__)
+    fast = prepare(gradient, f, AutoJax(jit=False), X)
+    for x in X, X + 2:
+        np.testing.assert_allclose(fast(x)[0], gradient(f, AutoAutograd(), x)[0])
 
 
 def test_a_compiled_distribution_is_that_of_scipy_outside_of_its_support():
@@ -888,13 +905,6 @@ def test_a_compiled_call_names_what_it_does_not_know():
     message = "goes on by the numbers of what is differentiated, which a compiled call does not know yet"
     with pytest.raises(NumpyCodeError, match=message):
         jax.jit(lambda x: gradient(deep(a_root), AutoJax(), x)[0])(X)
-
-
-def test_a_root_is_compiled():
-    fast = prepare(gradient, deep(a_root), AutoJax(), X)
-    for n in range(4):
-        x = X * (1 + n / 10)
-        np.testing.assert_allclose(fast(x)[0], gradient(a_root, AutoFiniteDifferences(), x)[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

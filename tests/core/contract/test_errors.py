@@ -1073,7 +1073,7 @@ def test_a_branch_on_a_value_under_jit_is_noted():
     with pytest.raises(jax.errors.TracerBoolConversionError) as caught:
         jax.jit(lambda x: gradient(f, JAX, x))(X)
     assert notes_of(caught.value) == [
-        "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array (xp.sum(x), not "
+        "JAX cannot turn a traced array into a Python number, a truth value or a mask here. Keep it an array (xp.sum(x), not "
         "float(xp.sum(x))). Under jax.jit or jax.vmap use jax.numpy.where or adinterface.loops.cond instead of a branch on a "
         "value. A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry after another with "
         "AutoJax(chunk_size=1)."

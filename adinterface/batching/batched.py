@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import call
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from ..core.call.call import Call
@@ -14,7 +13,6 @@ from ..core.call.messages import require_function
 from ..core.call.output import Function
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
-from ..core.contract.repetition import Draws
 from ..core.contract.tracing import untraced
 from ..core.operators.dispatch import operation_of, recipe, require_operator
 from ..core.operators.operation import Compiled, Compute, Operation, Results
@@ -169,11 +167,9 @@ class Batched(Operation):
         return self.inner.tangents(call, directions)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        draws = call if {"back", "push"}.isdisjoint(self.forms) else Draws()  # a map evaluates f again
-
         def bound(compute: Compute) -> Compiled:
             entries, count = self._for_each(compute), len(leaves)
-            return lambda *arrays: draws(entries, function, arrays[:count], arrays[count:])
+            return lambda *arrays: entries(function, arrays[:count], arrays[count:])
 
         return self.inner.compile(bound)(*leaves, *tangents)
 

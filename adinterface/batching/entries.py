@@ -14,7 +14,6 @@ from ..core.contract.backend import Arrays, Aux, Backend, Randomness
 from ..core.contract.errors import BackendError, OutputError
 from ..core.contract.packed import Packed
 from ..core.contract.record import note_step
-from ..core.contract.repetition import of_python, states_of
 from ..core.derive.basis import SEED_BYTES, stack_of, zero_entry
 from ..core.tree import structure_key
 
@@ -60,7 +59,7 @@ def for_each(
             )
         return _joined(backend, [compute(*[x[n] if stacked else x for x, stacked in zip(arrays, each)]) for n in range(count)])
     note_step(backend, f"{count} entries in one evaluation" if chunk >= count else f"{count} entries, {chunk} at a time")
-    return _without_draws(lambda: vectorized(*arrays)) if randomness != "same" else vectorized(*arrays)
+    return vectorized(*arrays)
 
 
 def _chunk(backend: Backend, stacks: Sequence[Any], count: int, numbers: int) -> int:
@@ -136,29 +135,3 @@ def _mapped(results: Results, change: Callable[[Any], Any]) -> Results:
     if isinstance(results, (tuple, list)):
         return type(results)([_mapped(part, change) for part in results])
     return change(results)
-
-
-#: How often f is evaluated again if a generator has changed. A thread that draws now and then leaves one of these unchanged.
-_AGAIN = 10
-
-
-def _without_draws(evaluate: Callable[[], Results]) -> Results:
-    """Refuse random numbers that f draws outside of the engine, because all entries would share them.
-
-    The generators belong to the process, so other threads may draw, too (dask workers do). One evaluation that leaves the
-    generators unchanged shows that f does not draw. Other threads that draw during every evaluation cause a false error, never
-    a missed one.
-    """
-    before = states_of(of_python())
-    result = evaluate()
-    if states_of(of_python()) == before:
-        return result
-    for _ in range(_AGAIN):
-        before = states_of(of_python())
-        evaluate()
-        if states_of(of_python()) == before:
-            return result
-    raise BackendError(
-        "batched: f draws from the generator of NumPy or of Python, once for all entries, where a loop draws for each. "
-        "Pass the numbers as an argument, Constant(Each(numbers)), or write randomness='same' if they are to be the same."
-    )

@@ -18,12 +18,11 @@ from ..core import derive
 from ..core.call.call import Call
 from ..core.call.output import Function
 from ..core.call.plan import Plan
-from ..core.contract.arrays import library_of, library_of_array
+from ..core.contract.arrays import copies, library_of, library_of_array
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Aux
 from ..core.contract.library import Library, kind
 from ..core.contract.record import note_step
-from ..core.contract.repetition import Repeated, copies
 from ..core.derive import jacobians
 from ..core.derive.basis import concatenated
 from ..core.operators.dispatch import operation_of
@@ -149,21 +148,14 @@ class _SpreadValueJacobian(ValueAndJacobianOperation):
         return super().compute(function, leaves, tangents) if result is None else self.parts(*result)
 
     def _spread(self, function: Function, leaves: Arrays) -> tuple[Arrays, Aux, list[list[Any]]] | None:
-        """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to their thread.
-
-        An f that draws random numbers is not divided: the draws of workers differ.
-        """
+        """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to their thread."""
         backend, plan = self.backend, function.plan
         if any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
             return None
         values = dict(zip((*plan.layout.active, *plan.layout.carried), map(_sent, (*leaves, *function.carried))))
         args, kwargs = _arguments(plan, [values[n] for n in range(len(values))])
-        repeated = Repeated(function)
         with library_of(backend, leaves[0]).evaluation(leaves) or nullcontext():
-            outputs, aux = repeated(*copies(backend, leaves, function.owned))
-        if repeated.draws.states:
-            return derive.jacobian(backend, repeated, leaves)
-
+            outputs, aux = function(*copies(backend, leaves, function.owned))
         columns = jacobians.by_columns(backend, outputs, leaves)
         components = (
             jacobians.column_components(backend, outputs, leaves) if columns else jacobians.row_components(backend, outputs)

@@ -20,7 +20,6 @@ from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
 from ..core.contract.library import kind
 from ..core.contract.record import note_step
-from ..core.contract.repetition import draws_undone
 from ..core.derive import policy
 from ..core.operators.dispatch import Kind
 from ..core.operators.hessian import Hessian, ValueGradientAndHessian, ValueGradientHessian
@@ -102,8 +101,7 @@ class SparseOperation(Operation):
         if self.sparse.pattern is not None:
             result = given_pattern(self.name, self.sparse.pattern, inputs)
         else:
-            with draws_undone(call.values):  # a trial, whose draws are none of f's
-                result = detected_pattern(self, call, leaves, function)
+            result = detected_pattern(self, call, leaves, function)
         pattern = symmetric(result.pattern) if self.second else result.pattern
         colouring = pattern.colouring
         if colouring is not None and fits(pattern, pushes=pushes, pulls=pulls, second=self.second):

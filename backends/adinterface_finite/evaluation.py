@@ -14,16 +14,13 @@ from adinterface.core.contract import (
     Arrays,
     Aux,
     Backend,
-    Draws,
     Library,
-    Repeated,
     active_record,
     copies,
     epsilon,
     evaluation,
     function_of_extension,
     kind,
-    known_to,
     library_of,
     size_of,
     width,
@@ -57,14 +54,13 @@ class _NothingIgnored:
 
 
 class FlatEvaluations(Evaluations):
-    """A flat function around one point, with what f ignores and draws fixed there; its values are `(outputs, aux)`."""
+    """A flat function around one point, with what f ignores fixed there; its values are `(outputs, aux)`."""
 
     def __init__(self, backend: Any, function: Any, leaves: Arrays):
         super().__init__(leaves, records=active_record() is not None)
         self.backend, self.executor = backend, backend.options.executor
-        #: The function elsewhere; what f draws at the point; the function at the point and elsewhere with these draws.
-        self.source, self.draws = function.elsewhere, Draws(known_to(function), all_generators=False)
-        self.there, self.elsewhere = Repeated(function, self.draws), Repeated(self.source, self.draws)
+        #: The function at the point, and elsewhere.
+        self.there, self.elsewhere = function, function.elsewhere
         hold = function_of_extension("Hold") or _NothingIgnored
         #: Evaluates f with the values that it ignores.
         self.hold: Any = hold(self.elsewhere, leaves, lambda: below(Level()))  # no other evaluation may notice it
@@ -140,16 +136,15 @@ class FlatEvaluations(Evaluations):
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:
         with below(self.level):
-            unchecked = self.source.unchecked
-            found = self.hold(Repeated(unchecked, self.draws), *leaves) if unchecked else None
+            unchecked = self.elsewhere.unchecked
+            found = self.hold(unchecked, *leaves) if unchecked else None
         parts = [np.imag(np.asarray(output)).astype("float64").ravel() for output in found[0]] if found else []
         return np.concatenate(parts) if parts else None
 
     def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
         if self.executor is not None:
             return list(self._on_workers(points))
-        found, hold, vector, repeated = [], self.hold, self.vector, self.elsewhere
-        function = repeated.shortest
+        found, hold, vector, function = [], self.hold, self.vector, self.elsewhere
         with below(self.level), hold.steadily():  # once: to enter it for each point takes longer than many an f
             for leaves in points:
                 hold.place = 0
@@ -158,8 +153,6 @@ class FlatEvaluations(Evaluations):
                 except OUTSIDE as error:
                     found.append(self.outside(error))
                     continue
-                if function is repeated:
-                    function = repeated.shortest
                 found.append(vector(*result))
         return found
 
@@ -170,10 +163,10 @@ class FlatEvaluations(Evaluations):
 
         self.base()
         points = list(points)
-        tasks = [Task(_noting, self.source.task(leaves)) for leaves in points]
+        tasks = [Task(_noting, self.elsewhere.task(leaves)) for leaves in points]
         # Other processes cannot take a derivative of f as a function; its own evaluations of f go to the workers.
-        sent = all(task.args[0] is not self.source for task in tasks) or isinstance(self.executor, ThreadPoolExecutor)
-        if not sent or self.hold.record is not None or self.draws.states:  # workers do not have the values at the point
+        sent = all(task.args[0] is not self.elsewhere for task in tasks) or isinstance(self.executor, ThreadPoolExecutor)
+        if not sent or self.hold.record is not None:  # workers do not have the values at the point
             sent, here = False, functools.partial(self.hold, self.elsewhere)
             tasks = [Task(_noting, (here, leaves, {})) for leaves in points]
         for found in run_all(self.executor if sent else map, tasks):
@@ -182,7 +175,7 @@ class FlatEvaluations(Evaluations):
             else:
                 value, *accuracy = found
                 self.level.note(*accuracy)
-                yield self.vector(*(self.source.received(value) if sent else value))
+                yield self.vector(*(self.elsewhere.received(value) if sent else value))
 
 
 def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, float, int]:

@@ -21,7 +21,6 @@ from adinterface.core.contract import (
     Pullback,
     Pushforward,
     Randomness,
-    Repeated,
     Scoping,
     in_mode,
     note_of,
@@ -272,7 +271,7 @@ class TorchBackend(Backend):
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         """The value once, and a pushforward in every push; stacks of tangents in one."""
-        function, inputs = Repeated(function), _copies(leaves, function.owned)
+        inputs = _copies(leaves, function.owned)
         with nullcontext() if peek() is not None else Recording(inputs):
             outputs, aux = function(*inputs)
         if peek() is None and not self._keeps((*leaves, *function.given), (*outputs, *aux)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
@@ -18,7 +18,6 @@ from adinterface.core.contract import (
     Arrays,
     Enter,
     FlatRule,
-    Generator,
     Leave,
     Library,
     Loops,
@@ -34,7 +33,6 @@ from adinterface.core.contract import (
 from .ambient import here
 from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
-from .draws import generators
 from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED, precision
 from .pickling import RUNNING
 from .private import in_dual_level, is_gradtracking, is_wrapped, is_zero, outside_all, peek, unwrapped
@@ -200,9 +198,6 @@ class TorchLibrary(Library):
         from .numpy_code import SOURCES
 
         return SOURCES
-
-    def generators(self, given: Sequence[Any] = ()) -> Sequence[Generator]:
-        return generators(given)
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         return custom(rule, leaves, carried)

@@ -44,6 +44,13 @@ class TorchLoops(Loops):
             return function(*arrays)
         kinds = filter(torch.amp.is_autocast_available, {"cpu", *(array.device.type for array in arrays)})
         casts = [(kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)) for kind in kinds]
+        draws = torch.get_rng_state()
+
+        def repeated(*again: Any) -> Arrays:
+            with torch.random.fork_rng(devices=[]):
+                torch.set_rng_state(draws)
+                return function(*again)
+
         detached = [array.detach() for array in arrays]  # before: what is found is what the function closes over
         with torch.no_grad(), _Finding() as finding:
             results = function(*detached)
@@ -58,7 +65,7 @@ class TorchLoops(Loops):
         inputs = (*arrays, *[tensor.view_as(tensor) for tensor in captured])
         if not any(tensor.requires_grad for tensor in inputs):
             return results
-        again: Arrays = _Again.apply(function, casts, results, (captured, finding), *inputs)  # type: ignore[no-untyped-call]
+        again: Arrays = _Again.apply(repeated, casts, results, (captured, finding), *inputs)  # type: ignore[no-untyped-call]
         return again
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from threading import get_ident
 from time import perf_counter_ns
+from types import CellType, FunctionType
 from typing import Any
 
 import torch
 from torch import nn
 
-from adinterface.core.contract import Arrays, FlatFunction, known_to, task_made
+from adinterface.core.contract import Arrays, FlatFunction, task_made
 
 from .ambient import here
 from .pickling import RUNNING, Guard
@@ -98,12 +99,21 @@ def in_place(function: FlatFunction, leaves: Arrays, keep: bool = False) -> froz
     others: list[Any] = []
     if keep:  # the results of an earlier call, which f captures, are in a graph of the parameters, too
         others += [leaf for n, leaf in enumerate(leaves) if n not in owned and leaf.requires_grad]
-        others += [x for x in reached(known_to(function), most=_MOST) or () if x.grad_fn is not None]
+        others += [x for x in reached(_known_to(function), most=_MOST) or () if x.grad_fn is not None]
     given = function.given
     if not (others or given):
         return owned
     found = reached([*others, *given], most=_MOST)
     return frozenset() if found is None or depends(found, [leaves[n] for n in owned]) else owned
+
+
+def _known_to(function: FlatFunction) -> list[Any]:
+    """What a function is given, and what f's own code names: its closure and its globals, but not those of functions inside."""
+    f = getattr(function, "f", None)
+    if not isinstance(f, FunctionType):
+        return [*function.given]
+    cells = [cell.cell_contents for cell in f.__closure__ or () if cell != CellType()]
+    return [*function.given, *cells, *[f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]]
 
 
 def share_buffers(module: nn.Module, copied: nn.Module) -> None:

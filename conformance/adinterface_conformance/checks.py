@@ -35,11 +35,11 @@ from adinterface.sparse.operators import SPARSE
 from adinterface.tools.facts import fields_of, operator_of, plain_of
 
 from . import laws, ownership
-from .accuracy import differentiates, nests
+from .accuracy import nests
 from .arguments import shifted
 from .case import Case, Counted, case_of, operation_of, quiet
 from .scenario import OneOf, Scenario
-from .state import changes, global_state, pair_of, restored
+from .state import changes, global_state, restored
 from .trees import (
     array_dtype_of,
     assert_close,
@@ -447,17 +447,6 @@ def maps_outside(case: Case) -> None:
 def identity(case: Case) -> None:
     """f gets the very objects that the caller passed, one-shot and prepared, also in lists, dicts and sets."""
     ownership.identity(case)
-
-
-def _differentiates(scenario: Scenario, backend: AutoBackend) -> bool:
-    """As `_exact_reals`, for engines that differentiate: others evaluate f at many points, and read no generator for that."""
-    return _exact_reals(scenario, backend) and all(map(differentiates, pair_of(backend)))
-
-
-@check(without=("kink",), share=4, condition=_differentiates)
-def draws(case: Case) -> None:
-    """Value and derivative come from the same random numbers, and the generators move on by one evaluation."""
-    ownership.draws(case)
 
 
 @check(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -15,7 +14,6 @@ from adinterface import AdinterfaceError, Constant, array_namespace, gradient, l
 from adinterface.rules import scalar_rule
 
 from .case import Case
-from .state import restored
 from .trees import assert_close, floating
 
 
@@ -168,36 +166,6 @@ def identity(case: Case) -> None:
         fast = prepare(case.scenario.operator, looking, case.backend, *args, **kwargs, given=words)
         fast(*args, **kwargs, given=words)
         assert not seen, f"prepared, f got a copy of an object {seen[0]}"
-
-
-def _draw() -> tuple[float, float]:
-    """A number of each generator that belongs to the process."""
-    return 1.0 + np.random.random(), 1.0 + random.random()  # noqa: NPY002
-
-
-def draws(case: Case) -> None:
-    """All evaluations of f draw the same numbers, and the generators move on by one evaluation; a map leaves them alone."""
-    f = case.scenario.f
-    drawn: list[tuple[float, float]] = []
-
-    def drawing(*inner: Any, **words: Any) -> Any:
-        drawn.append(_draw())
-        return _changed(case, lambda y: y * (drawn[-1][0] * drawn[-1][1]), f(*inner, **words))
-
-    args, kwargs = case.given()
-    with restored():
-        states = np.random.get_state(), random.getstate()  # noqa: NPY002
-        first, second, third = _draw(), _draw(), _draw()
-        np.random.set_state(states[0])  # noqa: NPY002
-        random.setstate(states[1])
-        result = case.scenario.operator(drawing, case.backend, *args, **kwargs)
-        after = _draw()
-        got = _derivatives(case.parts(result))
-        later = _draw()
-    assert set(drawn) == {first}, f"{len(set(drawn))} different draws in {len(drawn)} evaluations of f"
-    assert after == second, "the generators have not moved on by exactly one evaluation of f"
-    assert later == third, "a map that was called later has moved the generators"
-    _assert_same(case, got, _derivatives(case.run()), "with random numbers in f", first[0] * first[1])
 
 
 #: The second derivative of a rule is that of its partial derivative, which NumPy's `exp` does not tell.

@@ -31,11 +31,6 @@ class Square(torch.autograd.Function):
         return 2 * cotangent * ctx.saved_tensors[0].conj()
 """)  # fmt: skip
 in_engine("torch", "compiled", 'x = torch.compile(F0, backend="aot_eager")(x)', "import torch")
-in_engine("torch", "engine draws", "x = x * (0.5 + torch.rand(()))", """
-import torch
-def seed():
-    torch.manual_seed(5)
-""")  # fmt: skip
 LAYER = """
 import torch
 class Layer(torch.nn.Module):

@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-import random
-import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -486,35 +484,6 @@ def test_random_numbers_are_refused_unless_told():
     # A loop draws anew each time.
     with pytest.raises(BackendError, match=r"takes one entry after another, .* or write randomness='different'"):
         batched(gradient, f, AutoTorch(chunk_size=1), w, x, randomness="same")
-
-
-@pytest.mark.parametrize("draw", [lambda: float(np.random.rand()), random.random], ids=["numpy", "python"])  # noqa: NPY002
-def test_numbers_drawn_outside_of_the_engine_are_refused(draw):
-    def f(x):
-        return (x * draw()).sum()
-
-    for backend in (AutoJax(), AutoTorch()):
-        with pytest.raises(BackendError, match=r"draws from the generator of NumPy or of Python, .* write randomness='same'"):
-            batched(gradient, f, backend, Each(X))
-        (got,) = batched(gradient, f, backend, Each(X), randomness="same")
-        assert np.all(got == got[0])
-    (got,) = batched(gradient, f, AutoAutograd(), Each(X))
-    assert len(np.unique(got)) == 4
-
-
-def test_what_another_thread_draws_is_not_of_f():
-    threads = []
-
-    def f(x):
-        if not threads:
-            threads.append(threading.Thread(target=random.random))
-            threads[0].start()
-            threads[0].join()
-        return (x * x).sum()
-
-    for backend in (AutoJax(), AutoTorch()):
-        threads.clear()
-        np.testing.assert_allclose(batched(gradient, f, backend, Each(X))[0], 2 * X)
 
 
 def test_what_vmap_cannot_do_has_a_remedy():

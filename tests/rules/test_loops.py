@@ -1,7 +1,6 @@
 """`scan`, `fori_loop`, `while_loop`, `cond` and `switch`: jax.lax's meaning on every engine, over trees, in every operator."""
 
 import functools
-import random
 import re
 import tracemalloc
 from dataclasses import dataclass, replace
@@ -635,42 +634,6 @@ def test_torch_computes_again_with_the_same_random_numbers():
             state = torch.get_rng_state()
         assert_numbers_of_tree(found[1], found[0], 1e-12)
         assert state.shape
-
-
-@pytest.mark.parametrize(
-    "backend", [AutoTorch(), AutoAutograd(), AutoTorch(mode="forward"), AutoAutograd(mode="forward")], ids=str
-)
-@pytest.mark.parametrize("way", ["scan", "fori_loop", "checkpoint", "checkpoint in checkpoint", "numpy_function"])
-def test_what_is_computed_again_draws_the_same_numbers_from_numpy_and_python(way, backend):
-    def drawn(c):
-        return c * np.random.random() + c**2 * random.random()  # noqa: NPY002
-
-    f = {
-        "scan": lambda x: scan(lambda c, _: (drawn(c), None), x, length=4, checkpoint=2)[0],
-        "fori_loop": lambda x: fori_loop(0, 4, lambda _, c: drawn(c), x, checkpoint=2),
-        "checkpoint": lambda x: recomputed(drawn)(recomputed(drawn)(x)),
-        "checkpoint in checkpoint": recomputed(lambda x: drawn(recomputed(drawn)(x))),
-        "numpy_function": numpy_function(lambda x: scan(lambda c, _: (drawn(c), None), x, length=4, checkpoint=2)[0]),
-    }[way]
-
-    def seeded(function):
-        np.random.seed(1)  # noqa: NPY002
-        random.seed(1)
-        result = function()
-        return result, (np.random.random(), random.random())  # noqa: NPY002
-
-    expected, after = seeded(lambda: f(0.7))
-    slope = (seeded(lambda: f(0.7 + 1e-6))[0] - seeded(lambda: f(0.7 - 1e-6))[0]) / 2e-6
-    (value, (found,)), left = seeded(lambda: value_and_gradient(f, backend, 0.7))
-    assert left == after
-    assert_numbers(value, expected, 1e-12)
-    assert_numbers(found, slope, 1e-7)
-    if way == "checkpoint":
-        curve = seeded(lambda: second_derivative(f, backend, 0.7))[0]
-        slopes = [seeded(lambda x=x: gradient(f, backend, x)[0])[0] for x in (0.7 + 1e-6, 0.7 - 1e-6)]
-        assert_numbers(curve, (slopes[0] - slopes[1]) / 2e-6, 1e-7)
-        back = seeded(lambda: pullback(f, backend, 0.7).back)[0]
-        assert_numbers([back(1.0)[0], back(1.0)[0]], [slope, slope], 1e-7)
 
 
 @pytest.mark.parametrize("way", ["each", "a stack of what is captured", "captured", "in_dims", "torch.func.grad"])

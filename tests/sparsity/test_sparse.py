@@ -817,23 +817,3 @@ def test_star_colourings_of_random_patterns_are_valid_and_save_colours():
         require_valid(pattern, found)
         saved += found.passes < choose(pattern, pushes=True, pulls=False).passes
     assert saved > 40
-
-
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
-@pytest.mark.parametrize("detect", ["trace", "probe"])
-def test_the_detection_of_a_pattern_consumes_no_draws_of_f(backend, detect):
-    generator = np.random.default_rng(1)
-
-    def f(x, rng=generator):
-        return x * (np.random.uniform() + rng.uniform())  # noqa: NPY002 - f may use the legacy generator
-
-    def drawn(backend):
-        np.random.seed(3)  # noqa: NPY002 - f may use the legacy generator
-        generator.bit_generator.state = np.random.default_rng(1).bit_generator.state
-        value, (matrix,) = value_and_jacobian(f, backend, X3, rng=generator)
-        dense = matrix.toarray() if isinstance(backend, AutoSparse) else matrix
-        return value, dense, np.random.uniform(), generator.uniform()  # noqa: NPY002 - f may use the legacy generator
-
-    X3 = np.array([1.0, 2.0, 3.0])
-    for got, wanted in zip(drawn(AutoSparse(backend, detect=detect)), drawn(backend)):
-        np.testing.assert_allclose(got, wanted, rtol=1e-12)

@@ -4,7 +4,7 @@ Imports NumPy and nothing else of this package. An engine imports `adinterface` 
 """
 
 from .ambient import task_made
-from .arrays import block_dtype, cast_like, full_like, library_of, library_of_array, size_of
+from .arrays import block_dtype, cast_like, copies, full_like, library_of, library_of_array, size_of
 from .auto import AutoBackend, changed_options
 from .backend import (
     Arrays,
@@ -27,7 +27,6 @@ from .library import (
     NUMPY,
     PYTHON,
     Enter,
-    Generator,
     Leave,
     LeaveAll,
     Library,
@@ -48,22 +47,21 @@ from .other_packages import advice
 from .publish import publish
 from .record import active_record, note_accuracy, note_step
 from .registry import backend_of, evaluation, function_of_extension, in_mode
-from .repetition import Draws, Repeated, copies, draws_undone, known_to
 from .rules import FlatRule, Point, require_linear
 from .static_values import Unkeyed, key_of
 
 __all__ = [
     # what every engine needs
-    "AutoBackend", "Backend", "FlatFunction", "Arrays", "Aux", "Pullback", "Pushforward", "Repeated", "Library", "NUMPY",
+    "AutoBackend", "Backend", "FlatFunction", "Arrays", "Aux", "Pullback", "Pushforward", "Library", "NUMPY",
     "PYTHON", "unsupported_dtype", "KnownFailure",
     # what gives speed, rules, loops, containers, and an engine whose derivatives have errors
     "Shortcuts", "Gradient", "Jacobian", "Linearized", "Randomness", "LibraryShortcuts", "Enter", "Leave", "LeaveAll",
-    "Scoping", "Generator", "FlatRule", "Point", "Loops", "Step", "NodeType", "Wrapping", "Accuracy", "LeafAccuracy",
-    # helpers: of arrays and dtypes, messages, records, static values, random draws, extensions
+    "Scoping", "FlatRule", "Point", "Loops", "Step", "NodeType", "Wrapping", "Accuracy", "LeafAccuracy",
+    # helpers: of arrays and dtypes, messages, records, static values, extensions
     "as_it_is", "kind", "width", "any_wide", "epsilon", "dtype_name", "library_of", "library_of_array", "size_of", "full_like",
     "cast_like", "block_dtype", "require_linear", "Note", "note_of", "TAKE_FUNCTIONS", "advice", "levels_to_the_user",
     "note_step", "note_accuracy", "active_record", "key_of", "Unkeyed", "Cache", "changed_options", "backend_of", "in_mode",
-    "evaluation", "function_of_extension", "Draws", "draws_undone", "known_to", "copies",
+    "evaluation", "function_of_extension", "copies",
     "task_made",
 ]  # fmt: skip
 

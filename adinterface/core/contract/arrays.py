@@ -74,6 +74,18 @@ def cast_like(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any]) -> 
     return tuple([cast(backend, array, library_of(backend, like).dtype(like)) for array, like in zip(arrays, likes)])
 
 
+def copies(backend: Backend, leaves: Arrays, owned: frozenset[int] = frozenset()) -> Arrays:
+    """The leaves for an f that may write into them, but those that it reaches through an object."""
+    return tuple([leaf if n in owned else _copy(backend, leaf) for n, leaf in enumerate(leaves)])
+
+
+def _copy(backend: Backend, leaf: Any) -> Any:
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return leaf.copy("K") if isinstance(leaf, np.ndarray) else leaf
+    library = library_of(backend, leaf)
+    return leaf if not library.mutable or library.traced(leaf) else library.asarray(leaf, copy=True)
+
+
 def block_dtype(backend: Backend, output: Any, leaf: Any) -> str:
     """The dtype of an output's derivative with respect to a leaf: the leaf's, made complex if the output is complex."""
     dtype = library_of(backend, leaf).dtype(leaf)

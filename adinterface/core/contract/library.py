@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from types import ModuleType
-from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, final
+from typing import Any, ClassVar, Final, Literal, Protocol, final
 
 import numpy as np
 
@@ -126,14 +126,6 @@ def widest(dtypes: Iterable[str]) -> str:
 def complex_of(dtype: str) -> str:
     """The complex dtype with components of a real dtype; complex64 for the half precisions, which have none."""
     return _COMPLEX_OF.get(max(width(dtype), 32), np.dtype(np.clongdouble).name)
-
-
-class Generator(NamedTuple):
-    """A random generator of the process."""
-
-    #: Gives its state, as a value that compares by ==, and sets it.
-    get: Callable[[], Any]
-    set: Callable[[Any], None]
 
 
 class LibraryShortcuts:
@@ -319,10 +311,6 @@ class Library(LibraryShortcuts, ABC):
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
         """The context of an evaluation of f for its value alone, as of finite differences; None where there is none."""
         return None
-
-    def generators(self, given: Sequence[Any] = ()) -> Sequence[Generator]:
-        """The random generators of the engine from which f can draw unnoticed, and those among what a call is given."""
-        return ()
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         """The result of `rule.value(leaves, carried)`, with the rule's derivatives registered in the engine.

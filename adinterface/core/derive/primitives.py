@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..contract.ambient import within
-from ..contract.arrays import cast_like, filled, full_like, is_complex, library_of
+from ..contract.arrays import cast_like, copies, filled, full_like, is_complex, library_of
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward
 from ..contract.errors import BackendError, NotRecordedError
 from ..contract.record import note_step
-from ..contract.repetition import Repeated, copies
 from ..contract.rules import TRANSPOSING
 from . import policy
 from .basis import Components, Stacked, inner_products, stack_of, zero_entry
@@ -94,7 +93,6 @@ def pushforward(
 
 def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """Evaluates f once for its value, and once more in every push."""
-    function = Repeated(function)
     outputs, aux = function(*copies(backend, leaves, function.owned))
 
     def push(tangents: Arrays) -> Arrays:

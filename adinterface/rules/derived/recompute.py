@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ParamSpec, TypeVar, cast
 
 from ...core.contract.library import NUMPY, PYTHON, Library
-from ...core.contract.repetition import Draws
 from ...core.contract.tracing import untraced
 from ...core.tree import Constant, Leaf, flatten
 
@@ -18,8 +17,7 @@ T = TypeVar("T")
 def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
     """f without stored intermediate results: the backward pass computes them again.
 
-    The derivatives are the same; reverse mode stores only the arguments, and evaluates f once more. That evaluation draws the
-    same numbers from the random generators of the engine, NumPy and Python. A chain of checkpointed
+    The derivatives are the same; reverse mode stores only the arguments, and evaluates f once more. A chain of checkpointed
     blocks needs the memory of the blocks' arguments and of one block.
 
     Captured values are differentiated, too. `Loops.checkpoint` of an engine does this; an engine without it stores everything,
@@ -49,8 +47,7 @@ def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
             form, results = flatten(f(*given, **words), "the value of f")
             return tuple([leaf.value for leaf in results if leaf.library is library])
 
-        drawn = functools.partial(Draws(), flat)
-        arrays = library.loops().checkpoint(drawn, tuple([leaf.value for leaf in leaves if leaf.library is library]))
+        arrays = library.loops().checkpoint(flat, tuple([leaf.value for leaf in leaves if leaf.library is library]))
         return cast(T, form.build(_filled(results, library, arrays)))
 
     return recomputing

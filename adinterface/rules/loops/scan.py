@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -13,7 +12,6 @@ import numpy as np
 from ...core.contract.errors import OutputError, TreeError
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.loops import Arrays
-from ...core.contract.repetition import Draws
 from ...core.contract.tracing import untraced
 from .captured import engine_among
 from .carry import Carry
@@ -224,7 +222,7 @@ class Steps:
             value, columns = self._go(arrays[:kept], arrays[kept:], count, reverse)
             return (*self.carry.read(value)[0], *self._stack(columns, reverse))
 
-        results = self.home.loops.checkpoint(functools.partial(Draws(), function), (*carry, *xs))
+        results = self.home.loops.checkpoint(function, (*carry, *xs))
         return results[:kept], results[kept:]
 
     def _go(self, start: Arrays, xs: Arrays, length: int, reverse: bool) -> tuple[Any, list[list[Any]]]:

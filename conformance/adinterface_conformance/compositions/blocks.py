@@ -26,9 +26,8 @@ class Block:
     bodies: the number of inner functions. kinds: "f" for real numbers, "c" for complex ones. order: how often it
     differentiates. engines: the words of engines that have their own.
 
-    tags: "hook": the derivative is not that of the value; "reverse": nor is it that of forward mode; "draws": it draws random
-    numbers. "apart": a body may be evaluated by itself or often, so it must not draw. "any_mode": a body is differentiated
-    forward, or in a mode that depends on the engine.
+    tags: "hook": the derivative is not that of the value; "reverse": nor is it that of forward mode; "any_mode": a
+    body is differentiated forward, or in a mode that depends on the engine.
     """
 
     name: str
@@ -119,12 +118,12 @@ add("conjugate", "x = xp.conj(x) * x[0]", kinds="c")
 
 add(
     "batched", "x = xp.sum(batched(gradient, lambda t: total(F0(t)), B, Each(xp.stack([x, x * 0.5])))[0], axis=0)",
-    bodies=1, order=1, tags="apart",
+    bodies=1, order=1,
 )  # fmt: skip
 add(
     "batched constants",
     "x = xp.sum(batched(gradient, lambda t, c: total(F0(t * c)), B, x, Constant(Each(xp.stack([x, x * 0.5]))))[0], axis=0)",
-    bodies=1, order=1, tags="apart",
+    bodies=1, order=1,
 )  # fmt: skip
 add(
     "dict", 'x = gradient(lambda d: total(F0(d["a"]) * d["b"]), B, {"a": x, "b": Constant(x), "name": "x"})[0]["a"]',
@@ -181,7 +180,7 @@ def _(cotangent, value, x, y):
     c = cotangent[0] + cotangent[1]
     return c * conj(y), c * conj(x)
 """)  # fmt: skip
-add("differentiate_with", "x = differentiate_with(F0, B)(x)", bodies=1, tags="apart any_mode")
+add("differentiate_with", "x = differentiate_with(F0, B)(x)", bodies=1, tags="any_mode")
 add("checkpoint", "x = checkpoint(F0)(x)", bodies=1)
 add("hook", "x = gradient_hook(x * x, lambda c: 0.5 * c)", tags="hook reverse")
 add("straight_through", "x = straight_through(lambda x: x * 1.0, F0)(x)", bodies=1, tags="hook")
@@ -189,28 +188,26 @@ add("ignore_derivatives", "x = ignore_derivatives(x) * F0(x)", bodies=1, tags="h
 
 # Loops ---------------------------------------------------------------------------------------------------------------
 
-add("scan", "x = scan(lambda c, s: (F0(c), None), x, None, length=2)[0]", bodies=1, tags="apart", weight=2)
+add("scan", "x = scan(lambda c, s: (F0(c), None), x, None, length=2)[0]", bodies=1, weight=2)
 add(
     "scan over",
     "c, y = scan(lambda c, s: (F0(c) + s * 0.5, c * s), x, xp.stack([x, x * 0.5]))\nx = c + y[1]",
     bodies=1,
-    tags="apart",
 )
-add("scan checkpoint", "x = scan(lambda c, s: (F0(c), None), x, None, length=3, checkpoint=1)[0]", bodies=1, tags="apart")
+add("scan checkpoint", "x = scan(lambda c, s: (F0(c), None), x, None, length=3, checkpoint=1)[0]", bodies=1)
 add("scan writes", """
 def step(c, s):
     c *= 0.5
     return c, c
 c, y = scan(step, x, None, length=2)
 x = x * c + y[0]
-""", tags="apart")  # fmt: skip
-add("fori_loop", "x = fori_loop(0, 2, lambda i, c: F0(c), x)", bodies=1, tags="apart", weight=2)
-add("while_loop", "x = while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, F0(c[1])), (0, x))[1]", bodies=1, tags="apart")
+""")  # fmt: skip
+add("fori_loop", "x = fori_loop(0, 2, lambda i, c: F0(c), x)", bodies=1, weight=2)
+add("while_loop", "x = while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, F0(c[1])), (0, x))[1]", bodies=1)
 add(
     "cond",
     "x = cond(xp.real(xp.sum(x)) < 100.0 if complex_numbers else xp.sum(x) < 100.0, F0, F1, x)",
     bodies=2,
-    tags="apart",
     weight=2,
 )
 
@@ -225,11 +222,11 @@ def iterate(g, y):
 add(
     "root", "x = root(lambda y, a: y + 0.1 * array_namespace(y).sin(y) - damped(F0(a)), x * 0, x,"
     " solver=lambda g, y: iterate(lambda y: y - g(y), y))",
-    ITERATE, bodies=1, order=1, tags="apart any_mode", weight=2,
+    ITERATE, bodies=1, order=1, tags="any_mode", weight=2,
 )  # fmt: skip
 add(
     "fixed_point", "x = fixed_point(lambda y, a: 0.1 * array_namespace(y).sin(y) + damped(F0(a)), x * 0, x, solver=iterate)",
-    ITERATE, bodies=1, order=1, tags="apart any_mode",
+    ITERATE, bodies=1, order=1, tags="any_mode",
 )  # fmt: skip
 add(
     "linear_solve", "x = linear_solve(lambda v, a: v * (3.0 + a) + 0.1 * array_namespace(v).flip(v), F0(x), x, solver=solved)",
@@ -237,10 +234,10 @@ add(
 def solved(matvec, b):
     return np.linalg.solve(np.stack([matvec(e) for e in np.eye(b.size, dtype=b.dtype)], axis=1), b)
 """,
-    bodies=1, order=1, tags="apart any_mode",
+    bodies=1, order=1, tags="any_mode",
 )  # fmt: skip
 
-# Writes, random numbers, threads, what engines have of their own -----------------------------------------------------
+# Writes, threads, what engines have of their own -----------------------------------------------------
 
 add("written", "y = x * 1.0\ny[0] = x[1] * x[0]\nx = y", weight=0.4)
 add("NumPy code", "x = scaled(x)", """
@@ -261,8 +258,6 @@ def viewed(x):
     y[::-1][0] -= y[0]
     return y[0] + y[1]
 """)  # fmt: skip
-add("draws", "x = x * np.random.uniform(0.5, 1.5)", tags="draws")
-add("engine draws", "x = x * random.uniform(0.5, 1.5)", tags="draws")
 add("thread", "x = in_thread(F0, x)", """
 def in_thread(f, x):
     future = Future()
@@ -276,7 +271,7 @@ def in_thread(f, x):
 """, bodies=1)  # fmt: skip
 add("custom", "x = xp.sin(x)", weight=2)
 add("custom once", "x = x * x")
-add("compiled", "x = F0(x)", bodies=1, tags="apart", weight=0.5)
+add("compiled", "x = F0(x)", bodies=1, weight=0.5)
 add("layer", 'x = layer["a"] * x + layer["b"]', 'layer = {"a": 0.8, "b": 0.3}')
 add(
     "gradient of layer", 'x = gradient(lambda m: total(F0(m["a"] * x + m["b"])), B, {"a": X * 0.5, "b": X * 1.0})[0]["a"]',

@@ -125,7 +125,7 @@ def drawn(seed: int, number: int) -> Program:
         dtype = str(rng.choice(["float64", "float32", "complex128"], p=[0.65, 0.1, 0.25]))
         share = str(rng.choice(["none", "same", "view", "computed", "keyword"], p=[0.6, 0.1, 0.1, 0.1, 0.1]))
         pack = str(rng.choice(list(PACKS))) if rng.random() < 0.4 else "array"
-        chain = _chain(rng, int(rng.integers(1, 4)), dtype[0], ORDER, apart=False)
+        chain = _chain(rng, int(rng.integers(1, 4)), dtype[0], ORDER)
         if pack != "array" and share != "none":  # a tree has no views
             share = "none" if pack == "module" else "same"
         program = Program(chain, dtype, int(rng.integers(2, 4)), pack, share)
@@ -139,21 +139,19 @@ def _is_mixed(node: Node) -> bool:
     return mode and any("reverse" in BLOCKS[inner.block].tags for body in node.bodies for inner in _nodes(body))
 
 
-def _chain(rng: np.random.Generator, depth: int, kind: str, order: int, *, apart: bool) -> Chain:
+def _chain(rng: np.random.Generator, depth: int, kind: str, order: int) -> Chain:
     count = int(rng.choice([1, 2], p=[0.65, 0.35]))
-    return tuple([_node(rng, depth if n == 0 else min(depth, 1), kind, order, apart) for n in range(count)])
+    return tuple([_node(rng, depth if n == 0 else min(depth, 1), kind, order) for n in range(count)])
 
 
-def _node(rng: np.random.Generator, depth: int, kind: str, order: int, apart: bool) -> Node:
+def _node(rng: np.random.Generator, depth: int, kind: str, order: int) -> Node:
     fitting = [
         block for block in BLOCKS.values()
         if kind in block.kinds and block.order <= order and (depth or not block.bodies)
-        and not (apart and "draws" in block.tags)
     ]  # fmt: skip
     weights = np.array([block.weight * (2.5 if block.bodies else 1.0) for block in fitting])
     block = fitting[int(rng.choice(len(fitting), p=weights / weights.sum()))]
-    inside = apart or "apart" in block.tags
-    bodies = [_chain(rng, depth - 1, kind, order - block.order, apart=inside) for _ in range(block.bodies)]
+    bodies = [_chain(rng, depth - 1, kind, order - block.order) for _ in range(block.bodies)]
     share, place = "none", "plain"
     if block.name in OPERATORS:
         share = str(rng.choice(list(SHARES))) if rng.random() < 0.5 else "none"

@@ -18,7 +18,7 @@ from adinterface.tools.numbers import largest_of
 
 from ..accuracy import differentiates
 from ..case import warm_up
-from .calls import ROADS, Array, Call, Place, Reference, Rough, compiles, engines_of, forward_of, inner_of, reference, stages_of
+from .calls import ROADS, Array, Call, Place, Reference, Rough, compiles, engines_of, forward_of, reference, stages_of
 from .program import Program, drawn, smaller, source
 
 #: How many ways each backend tries a program. One that compiles, or takes differences, takes part in one program of so many;
@@ -120,13 +120,11 @@ def calls(seed: int, number: int, program: Program, backend: AutoBackend) -> lis
     plain = program.pack in ("array", "native")
     fitting = [name for name, road in ROADS.items() if kind in road.kinds and (plain or road.trees)]
     fitting = [name for name in fitting if not name.startswith("sparse") or program.pack == "array"]
-    if "draws" in program.tags:  # a call for each direction draws anew
-        fitting = [name for name in fitting if "[CALL" not in ROADS[name].then]
     reverse = "reverse" in program.tags
     if reverse:
         fitting = [name for name in fitting if not re.search("push|linear|jacobian", name)]
     chosen = [*dict.fromkeys(["value", "gradient", *rng.permutation(fitting)])][: CALLS + 1]
-    may_compile = not compiles(backend) or not (number % COMPILED or "draws" in program.tags)
+    may_compile = not compiles(backend) or not number % COMPILED
     made, compiled = [], 0
     for name in chosen:
         prepared = bool(rng.random() < 0.35) and may_compile and not (compiles(backend) and compiled)
@@ -140,14 +138,9 @@ def _try(done: Compositions, program: Program, number: int, engines: Sequence[Au
     known: list[Reference | None] = []
     found: dict[str, tuple[Call, Array]] = {}
     for backend in engines:
-        if "draws" in program.tags:  # each engine has its own numbers
-            known.clear()
-            found.clear()
         if (compiles(backend) and number % SHARE) or (not differentiates(backend) and number % SHARE != 1):
             continue
-        if not differentiates(backend) and (
-            program.tags & {"hook", "draws"} or "32" in program.dtype or "while_loop" in program.blocks
-        ):
+        if not differentiates(backend) and ("hook" in program.tags or "32" in program.dtype or "while_loop" in program.blocks):
             continue
         for call in calls(done.seed, number, program, backend):
             kind, message = _judged(call, program, engines, known, found, done)
@@ -206,8 +199,8 @@ def _judged(
 
 
 def _reference(program: Program, call: Call, engines: Sequence[AutoBackend]) -> Reference | None:
-    """By the first engine whose value another one shares. Each engine draws its own random numbers."""
-    exact = [type(inner_of(call.backend))()] if "draws" in program.tags else [each for each in engines if differentiates(each)]
+    """By the first engine whose value another one shares."""
+    exact = [each for each in engines if differentiates(each)]
     made: list[Reference] = []
     for backend in exact:
         for road in ("value", "value of pushforward"):

@@ -590,3 +590,9 @@ def test_points_that_f_keeps_stay_as_they_were(method, n):
     assert len({x.__array_interface__["data"][0] for x, _ in seen}) == len(seen) >= 2 * n
     for x, then in seen:
         np.testing.assert_array_equal(x, then)
+
+
+@pytest.mark.parametrize("draw", [np.random.normal, lambda: torch.randn(()).item()], ids=["NumPy", "torch"])  # noqa: NPY002
+def test_f_that_draws_is_noisy(draw):
+    with pytest.warns(PrecisionWarning, match="f is noisy"):
+        gradient(lambda x: (x * draw()).sum(), AutoFiniteDifferences(), np.arange(1.0, 9.0))

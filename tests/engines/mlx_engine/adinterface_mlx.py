@@ -6,7 +6,7 @@ import mlx.core as mx
 import numpy as np
 from adinterface_mlx_failures import KNOWN_FAILURES
 
-from adinterface.core.contract import AutoBackend, Backend, Library, Pullback, Repeated, unsupported_dtype
+from adinterface.core.contract import AutoBackend, Backend, Library, Pullback, unsupported_dtype
 from adinterface.namespaces import ComposedNamespace
 
 mx.set_default_device(mx.cpu)  # which alone has float64
@@ -39,7 +39,6 @@ class MlxBackend(Backend):
 
     def pullback(self, function, leaves, *, differentiable=False):
         leaves, results = [mx.array(x) for x in leaves], []
-        function = Repeated(function)  # mx.vjp evaluates it anew for each cotangent, with the same random numbers
 
         def first(*leaves):
             results[:] = function(*leaves)

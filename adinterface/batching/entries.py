@@ -12,7 +12,6 @@ from ..core.call.output import ALONE, OutputStructure
 from ..core.contract.arrays import full_like, library_of
 from ..core.contract.backend import Arrays, Aux, Backend, Randomness
 from ..core.contract.errors import BackendError, OutputError
-from ..core.contract.packed import Packed
 from ..core.contract.record import note_step
 from ..core.derive.basis import SEED_BYTES, stack_of, zero_entry
 from ..core.tree import structure_key
@@ -45,11 +44,9 @@ def for_each(
     chunk = _chunk(backend, stacks, count, numbers)
     vectorized = None
     if all(other.chunk_size != 1 for other in backends):
-        packed = None if backend.takes_trees else Packed(compute)
-        function = compute if packed is None else packed
-        made = [other.vectorize(function, tuple(each), chunk=chunk, randomness=randomness) for other in backends]
+        made = [other.vectorize(compute, tuple(each), chunk=chunk, randomness=randomness) for other in backends]
         if None not in made:
-            vectorized = made[0] if packed is None or made[0] is None else packed.around(made[0])
+            vectorized = made[0]
     if vectorized is None:
         note_step(backend, f"{count} entries, one after another")
         if randomness == "same":

@@ -23,7 +23,6 @@ from adinterface.core.contract import (
     note_of,
 )
 
-from .devices import pickled
 from .known_failures import KNOWN_FAILURES
 from .library import JAX
 from .nodes import EquinoxModule, NnxObject, Pytree
@@ -39,7 +38,6 @@ class JaxBackend(Backend):
     node_types = (EquinoxModule(), NnxObject(), Pytree())
     opaque_types = (type(jax.jit(abs)), jax.custom_jvp, jax.custom_vjp)
     transposes = True
-    takes_trees = True
 
     def __init__(self, auto: AutoJax):
         super().__init__(auto)
@@ -127,10 +125,6 @@ class JaxBackend(Backend):
 
     def note(self, error: Exception) -> str | None:
         return note_of(error, NOTES)
-
-    @classmethod
-    def pickle_device(cls, device: Any) -> bytes:
-        return pickled(device)
 
     @classmethod
     def devices(cls) -> list[str]:

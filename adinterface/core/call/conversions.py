@@ -25,9 +25,7 @@ from ..contract.library import (
     Scoping,
     any_wide,
     as_it_is,
-    complex_of,
     note_memory,
-    widest,
     width,
 )
 from ..contract.nodes import NodeType
@@ -301,14 +299,7 @@ def conversions_into_compiled(
         return conversion_in(backend, slot, example, dtype, copy=copy)
 
     active = [conversion(n, dtype) for n, dtype in zip(layout.active, layout.dtypes)]
-    static = as_it_is if backend.takes_trees else _number_of(widest(layout.all_dtypes))
-    return active, [static if layout.slots[n].library is None else conversion(n, None) for n in layout.carried]
-
-
-def _number_of(real: str) -> Enter:
-    """Makes a Python number a NumPy number of this precision: a compiler that takes only arrays would choose one itself."""
-    names = {float: real, complex: complex_of(real)}
-    return lambda value, taken: np.dtype(names[type(value)]).type(value) if type(value) in names else value
+    return active, [as_it_is if layout.slots[n].library is None else conversion(n, None) for n in layout.carried]
 
 
 def _copied(value: Any, taken: set[int]) -> Any:

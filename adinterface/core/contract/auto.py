@@ -4,13 +4,12 @@ import functools
 import math
 import numbers
 import operator
-import pickle
 import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
-from .entry_points import distribution_of, entry_points
+from .entry_points import distribution_of
 from .errors import BackendError
 
 #: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
@@ -78,17 +77,13 @@ class AutoBackend:
         return f"{type(self).__name__}({', '.join(options)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Without the executor, which belongs to its process; with the device pickled by the engine."""
+        """Without the executor, which belongs to its process."""
         options = {option.name: getattr(self, option.name) for option in fields(self) if option.init}
         options.pop("executor", None)
-        if options.get("device") is None or self.name not in entry_points():
-            return type(self)._rebuilt, (options,)
-        pickled: bytes = entry_points()[self.name][0].load().pickle_device(options.pop("device"))
-        return type(self)._rebuilt, (options, pickled)
+        return functools.partial(type(self), **options), ()
 
-    @classmethod
-    def _rebuilt(cls, options: dict[str, Any], device: bytes | None = None) -> Self:
-        return cls(**options) if device is None else cls(**options | {"device": pickle.loads(device)})
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
     @classmethod
     def install(cls) -> str:

@@ -7,7 +7,6 @@ primitive of `Backend`, from which the core writes every operator, and a `Librar
 
 from __future__ import annotations
 
-import pickle
 from abc import ABC
 from collections.abc import Callable, Iterator, Sequence, Set
 from types import CodeType
@@ -145,10 +144,6 @@ class Shortcuts:
     #: `pushforward` is defined.
     transposes: ClassVar[bool | Literal["always"]] = False
 
-    #: Whether `vectorize` and `compile` accept functions that return tuples and lists of arrays, None and `Aux`. Otherwise they
-    #: get functions that return a flat tuple of arrays, and the core keeps the structure of the results.
-    takes_trees: ClassVar[bool] = False
-
     def relative_error(self, order: int, epsilon: float) -> float:
         """The error of derivatives of this order, relative to the largest number that takes part. epsilon: that of f's values.
 
@@ -218,7 +213,7 @@ class Shortcuts:
         """A function of arrays that is `compute(*entries)` for each entry of the leading axes, with few evaluations.
 
         each: whether each array has such an axis; the others are shared by all entries. `compute` takes native arrays, and
-        returns a flat tuple of arrays (see `takes_trees`); each array of the results has a leading axis. At most `chunk`
+        returns tuples and lists of arrays, None and `Aux`; each array of the results has a leading axis. At most `chunk`
         entries are computed at a time. None if the engine cannot; the core then computes the entries one by one. The results
         must be equal to that.
         """
@@ -229,9 +224,9 @@ class Shortcuts:
         return self, self
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        """A compiled form of `compute(*arrays)`, which takes native or plain NumPy arrays and NumPy numbers, never None.
+        """A compiled form of `compute(*arrays)`, which takes native or plain NumPy arrays and numbers, never None.
 
-        `compute` returns a flat tuple of arrays (see `takes_trees`). Several threads may call the compiled form at once.
+        `compute` returns tuples and lists of arrays, None and `Aux`. Several threads may call the compiled form at once.
 
         None if the engine does not compile, or if an option turns that off; a prepared call then runs `compute` uncompiled.
         """
@@ -326,11 +321,6 @@ class Backend(Shortcuts, ABC):
         entries: code that the compiler leaves uncompiled where Python calls it, with all that it calls.
         """
         raise NotImplementedError
-
-    @classmethod
-    def pickle_device(cls, device: Any) -> bytes:
-        """A pickled device of the backend's value, for an engine whose devices cannot be pickled directly."""
-        return pickle.dumps(device)
 
     @classmethod
     def devices(cls) -> list[str]:

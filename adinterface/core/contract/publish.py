@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any, ForwardRef
+from typing import Any
 
 
 def publish(module: str, members: dict[str, Any]) -> None:
@@ -16,22 +16,4 @@ def publish(module: str, members: dict[str, Any]) -> None:
     for name in members["__all__"]:
         value = members.get(name)  # what is loaded late has its place in its own module
         if isinstance(value, (type, FunctionType)) and value.__module__.startswith("adinterface."):
-            if isinstance(value, type):
-                _keep_apart(value)
             value.__module__ = module
-
-
-def _keep_apart(cls: type) -> None:
-    """Keep what belongs to the inner file of a class: annotations as text are names of that file."""
-    inner, annotations = cls.__module__, vars(cls).get("__annotations__", {})
-    if issubclass(cls, tuple):  # a NamedTuple, whose constructor shares them: `help` shows the text
-        cls.__new__.__annotations__ = {name: getattr(hint, "__forward_arg__", hint) for name, hint in annotations.items()}
-    for name, hint in annotations.items():
-        if isinstance(hint, ForwardRef) and hint.__forward_module__ is None:  # of a NamedTuple
-            hint = hint.__forward_arg__
-        if isinstance(hint, str):
-            annotations[name] = ForwardRef(hint, is_argument=False, module=inner, is_class=True)
-    for field in vars(cls).get("__dataclass_fields__", {}).values():
-        field.type = annotations.get(field.name, field.type)
-    if "__firstlineno__" in vars(cls):  # from Python 3.13 on: the line by which `inspect` would read another file
-        del cls.__firstlineno__  # type: ignore[attr-defined]

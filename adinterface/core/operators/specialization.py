@@ -13,7 +13,6 @@ from ..call.output import Function, annotate
 from ..call.plan import Plan
 from ..contract.errors import AdinterfaceError, BackendError
 from ..contract.library import NUMPY, PYTHON
-from ..contract.packed import Packed
 from ..contract.static_values import Unkeyed, key_of
 from ..contract.structures import Given
 from .operation import Compiled, Compute, Operation, Results
@@ -85,11 +84,9 @@ class Specialization:
     # what the engine compiles
 
     def _compiled(self, compute: Compute) -> Compiled:
-        backend, flat = self.operation.backend, self._flat(compute)
-        packed = None if backend.takes_trees else Packed(flat)
-        compiled = backend.compile(flat if packed is None else packed)
+        compiled = self.operation.backend.compile(self._flat(compute))
         assert compiled is not None
-        return compiled if packed is None else packed.around(compiled)
+        return compiled
 
     def _flat(self, compute: Compute) -> Compiled:
         """`compute` as a function of the active leaves, the dynamic carried values and the tangents, concatenated."""

@@ -592,7 +592,7 @@ def test_points_that_f_keeps_stay_as_they_were(method, n):
         np.testing.assert_array_equal(x, then)
 
 
-@pytest.mark.parametrize("draw", [np.random.normal, lambda: torch.randn(()).item()], ids=["NumPy", "torch"])  # noqa: NPY002
+@pytest.mark.parametrize("draw", [np.random.normal, lambda: torch.randn(()).item()], ids=["NumPy", "torch"])
 def test_f_that_draws_is_noisy(draw):
     with pytest.warns(PrecisionWarning, match="f is noisy"):
         gradient(lambda x: (x * draw()).sum(), AutoFiniteDifferences(), np.arange(1.0, 9.0))

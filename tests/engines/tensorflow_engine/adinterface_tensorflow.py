@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 from adinterface_tensorflow_failures import KNOWN_FAILURES
 
-from adinterface.core.contract import AutoBackend, Backend, Library, Point, Pullback
+from adinterface.core.contract import AutoBackend, Aux, Backend, Library, Point, Pullback
 from adinterface.namespaces import ComposedNamespace
 
 
@@ -115,5 +115,50 @@ class TensorFlowBackend(Backend):
         return Pullback(outputs, aux, back)
 
     def compile(self, compute):
-        compiled = tf.function(compute, autograph=False) if self.auto.compile else None
-        return compiled and (lambda *arrays: compiled(*map(tf.convert_to_tensor, arrays)))
+        if not self.auto.compile:
+            return None
+        form = []
+
+        @tf.function(autograph=False)
+        def flat(*arrays):
+            results = []
+            form[:] = [_taken_apart(compute(*arrays), results)]
+            return results
+
+        def compiled(*arrays):
+            narrow = all(np.asarray(x).dtype.itemsize <= 4 * (1 + np.iscomplexobj(x)) for x in arrays if hasattr(x, "dtype"))
+            results = iter(flat(*[tf.convert_to_tensor(x) if hasattr(x, "dtype") else _number(x, narrow) for x in arrays]))
+            return _built(form[0], results)
+
+        return compiled
+
+
+def _number(x, narrow):
+    """A Python number as a tensor in the precision of the call: TensorFlow would choose float32."""
+    kind = "complex" if type(x) is complex else "float"
+    return tf.convert_to_tensor(x, f"{kind}{(32 if narrow else 64) * (1 + (kind == 'complex'))}")
+
+
+def _taken_apart(results, found):
+    """The structure of results, with `iter` in place of each array, which goes into `found`: `tf.function` takes no `Aux`."""
+    if results is None:
+        return None
+    if isinstance(results, Aux):
+        found.extend(results.arrays)
+        return Aux(tuple([iter] * len(results.arrays)), results.form)
+    if isinstance(results, (tuple, list)):
+        parts = [_taken_apart(part, found) for part in results]
+        return type(results)(*parts) if hasattr(results, "_fields") else type(results)(parts)
+    found.append(results)
+    return iter
+
+
+def _built(structure, arrays):
+    if structure is None:
+        return None
+    if structure is iter:
+        return next(arrays)
+    if isinstance(structure, Aux):
+        return structure.map(lambda _: next(arrays))
+    parts = [_built(part, arrays) for part in structure]
+    return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)

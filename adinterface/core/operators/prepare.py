@@ -13,12 +13,13 @@ from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.cache import Cache
 from ..contract.registry import function_of_extension
-from ..contract.static_values import Unkeyed
+from ..contract.static_values import Unkeyed, key_of
+from ..contract.structures import Given
 from ..contract.tracing import entry, tracing, untraced
 from ..tree import Signature
 from .dispatch import Kind, operation_of, outer_operator_of, recipe, require_operator
 from .evaluate import evaluate, specialized
-from .specialization import Specialization, static_key
+from .specialization import Specialization
 from .typed import typed
 from .wrapped import finished, inside
 
@@ -40,9 +41,9 @@ def prepare(
     not matter. New shapes, dtypes, structures or static values (strings, functions, integers inside trees) are specialised at
     their first call. The contents of Constants and keyword arrays may change freely.
 
-    f must be pure where the engine compiles: captured values are fixed when f is specialised, and a call raises BackendError if
-    f changes a static value. A branch on a traced value raises the engine's error, with a note (`AutoJax(jit=False)` stays
-    eager). Threads can share the result.
+    f must be pure where the engine compiles: captured values, and objects in Constants and keywords, are fixed when f is
+    specialised. A branch on a traced value raises the engine's error, with a note (`AutoJax(jit=False)` stays eager). Threads
+    can share the result.
 
     Raises what the operator raises for the example, and TypeError for anything but an operator of this package.
 
@@ -165,7 +166,7 @@ class Prepared:
             return last[1]
         if static:
             try:
-                key = key, tuple([static_key(values[n]) for n in static])
+                key = key, tuple([_static_key(values[n]) for n in static])
             except Unkeyed:
                 return partial(evaluate, self._operation, plan, self._f)
         compute = self._known.get(key) or self._specialize(key, plan, values, static)
@@ -228,6 +229,11 @@ class Prepared:
         count = len({*map(id, self._known.entries())})
         text = f"{count} specialization" + "s" * (count != 1)
         return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {text}>"
+
+
+def _static_key(value: Any) -> Any:
+    """The cache key of a static value, or of the data of a node."""
+    return value.key() if isinstance(value, Given) else key_of(value)
 
 
 def _nothing(*args: Any) -> Any:

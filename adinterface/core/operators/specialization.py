@@ -11,10 +11,8 @@ from ..call.call import Call
 from ..call.conversions import EnterSlots, conversions_into_compiled, enter_slots
 from ..call.output import Function, annotate
 from ..call.plan import Plan
-from ..contract.errors import AdinterfaceError, BackendError
+from ..contract.errors import AdinterfaceError
 from ..contract.library import NUMPY, PYTHON
-from ..contract.static_values import Unkeyed, key_of
-from ..contract.structures import Given
 from .operation import Compiled, Compute, Operation, Results
 
 
@@ -35,7 +33,6 @@ class Specialization:
         self._static = tuple(static)
         #: The carried values that are compiled in: those of the last call. f sees them if the engine calls it again.
         self._given: dict[int, Any] = {n: values[n] for n in static}
-        self._keys: dict[int, Any] = {n: static_key(value) for n, value in self._given.items()}
         #: Whether the engine must copy the caller's arrays.
         self.copies: bool = operation.outlives or not _waits(operation, plan)
         enters, carried = conversions_into_compiled(plan.backend, plan.layout, values, copy=self.copies)
@@ -70,17 +67,6 @@ class Specialization:
             tangents = tuple([x.copy() if type(x) is np.ndarray else x for x in tangents])
         return operation.finish(call, self.compute(*native, *carried, *tangents))
 
-    def _changed(self) -> str | None:
-        """The class of a static value that has changed since the code was compiled; None if none has."""
-        for n, value in self._given.items():
-            try:
-                if static_key(value) == self._keys[n]:
-                    continue
-            except Unkeyed:
-                pass
-            return type(value).__name__
-        return None
-
     # what the engine compiles
 
     def _compiled(self, compute: Compute) -> Compiled:
@@ -99,20 +85,7 @@ class Specialization:
             both = [given[n] if n in given else next(dynamic) for n in plan.layout.carried]
             function = Function(plan, f, both, output)
             function.owns_leaves = False
-            if self._changed() is not None:
-                raise BackendError(
-                    f"{plan.operator}: a list, a dict or an object that f gets has changed since the call that made this map. "
-                    f"The map is compiled when it is called first. Call it before the change, or pass a copy of the value."
-                )
-            results = compute(function, arrays[:count], arrays[behind:])
-            changed = self._changed()
-            if changed is not None:
-                raise BackendError(
-                    f"{plan.operator}: f changes a {changed} of its arguments while it is compiled, and compiled code would "
-                    f"not repeat the change. If it is a cache that f fills, call f once before. Otherwise let f capture the "
-                    f"object, or use a backend that does not compile."
-                )
-            return results
+            return compute(function, arrays[:count], arrays[behind:])
 
         return flat
 
@@ -128,9 +101,4 @@ def _waits(operation: Operation, plan: Plan) -> bool:
     return like_leaves and any(plan.layout.slots[n].library in (NUMPY, PYTHON) for n in plan.layout.active)
 
 
-def static_key(value: Any) -> Any:
-    """The cache key of a static value, or of the data of a node. Raises Unkeyed for a value without a key."""
-    return value.key() if isinstance(value, Given) else key_of(value)
-
-
-__all__ = ["Specialization", "static_key"]
+__all__ = ["Specialization"]

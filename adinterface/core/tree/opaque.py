@@ -6,6 +6,7 @@ A gradient that is silently None for an object full of numbers would be wrong, s
 from __future__ import annotations
 
 import enum
+import functools
 import types
 from collections import deque
 from collections.abc import Callable, MappingView
@@ -14,12 +15,34 @@ from typing import Any
 import numpy as np
 
 from ..contract.library import has_floats
-from ..contract.static_values import state_of
 
 _NEVER_HIDES = (
     str, bytes, bool, int, float, complex, type(None), type, enum.Enum, types.FunctionType, types.BuiltinFunctionType,
     types.MethodType, types.ModuleType, np.ufunc, np.dtype,
 )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=32)  # bounded: it keeps the classes alive
+def cached_names(cls: type) -> tuple[str, ...]:
+    """The cached properties of a class, which are computed again where they are missing."""
+    members = [item for base in cls.__mro__ for item in vars(base).items()]
+    return tuple([name for name, member in members if isinstance(member, functools.cached_property)])
+
+
+def state_of(value: object) -> dict[str, Any]:
+    """A copy of the instance attributes of an object: `__dict__` and slots, unset ones left out."""
+    state = dict(getattr(value, "__dict__", {}))
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name in ("__dict__", "__weakref__"):
+                continue
+            mangled = f"_{cls.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
+            try:
+                state[mangled] = object.__getattribute__(value, mangled)
+            except AttributeError:  # a slot that was never set
+                continue
+    return state
 
 
 def is_number(value: object) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import math
 import numbers
 import sys
 import types
@@ -18,7 +17,6 @@ from ..contract import other_packages, registry
 from ..contract.errors import NotDifferentiableError, an
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import NodeType
-from ..contract.static_values import KEY_FUNCTIONS, Identity
 from ..contract.structures import Constant
 from ..contract.tracing import refuse
 from .containers import KEPT_CLASSES, PLAIN, RECORDS, Attributes, Registered
@@ -251,26 +249,3 @@ def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:
             f"{where}{inner} is an attribute that is not a field but holds a floating array, which would silently have no "
             f"gradient. {remedy}"
         )
-
-
-def _key_of_engines(value: Any, spend: Callable[[int], None]) -> Any:
-    """The cache key of an array or a module of an engine; None for anything else.
-
-    An array that is immutable or traced is compared by identity; so is a module, whose engine reads its arrays directly.
-    """
-    for backend in registry.loaded_backends():
-        for library in backend.libraries:
-            if library.owns(value):
-                if library is NUMPY:
-                    return None
-                if not library.mutable or library.traced(value):
-                    return Identity(value)
-                spend(8 * math.prod(library.shape(value)))
-                return library.signature(value), library.to_numpy(value).tobytes()
-        for node_type in backend.node_types:
-            if node_type.is_owner and node_type.matches(value):
-                return Identity(value)
-    return None
-
-
-KEY_FUNCTIONS.append(_key_of_engines)

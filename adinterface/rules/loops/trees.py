@@ -139,8 +139,6 @@ def _key(handler: NodeType, data: Any) -> Any:
 
 def _is_same(known: Any, value: Any) -> bool:
     """Whether a value that is not an array can replace another."""
-    if type(known) is not type(value):
-        return False
     try:
         return bool(key_of(known) == key_of(value))
     except Unkeyed:

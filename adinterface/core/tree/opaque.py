@@ -1,6 +1,7 @@
 """The contents of values that no node type flattens. May import the contract.
 
-A gradient that is silently None for an object full of numbers would be wrong, so opaque objects are searched.
+A gradient that is silently None for an object full of numbers would be wrong, so the attributes and entries of an opaque object
+are looked at, with the containers among them, but not objects inside.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def buffer_has_floats(value: object) -> bool | None:
 def hidden(value: object, is_array: Callable[[object], bool], *, numbers: bool = False) -> str | None:
     """The path inside an opaque object to a floating array, or with `numbers` to a number; None if there is none.
 
-    `".layers[0].w"` for an object whose attribute `layers` is a list of objects with an array `w`.
+    `".layers[0]"` for an object whose attribute `layers` is a list of arrays.
     """
     ids: set[int] = set()
     stack: list[tuple[str, object]] = [("", value)]
@@ -101,6 +102,6 @@ def hidden(value: object, is_array: Callable[[object], bool], *, numbers: bool =
         elif isinstance(node, (list, tuple, set, frozenset, deque, MappingView)):
             items: Any = node
             stack.extend((f"{path}[{i}]", item) for i, item in enumerate(items))
-        if not isinstance(node, np.ndarray):
+        if node is value and not isinstance(node, np.ndarray):
             stack.extend((f"{path}.{name}", item) for name, item in state_of(node).items())
     return None

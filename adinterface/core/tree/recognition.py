@@ -203,6 +203,8 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
     inner, what = hidden(value, is_floating_array), "a floating array"
     if inner is None and alone:
         inner, what = hidden(value, is_floating_array, numbers=True), "a number"
+    if inner is None and hasattr(cls, "stateless_call"):  # of Keras, with variables in its layers
+        inner, what = "", "a model"
     if inner is not None:
         way = "flatten, unflatten"
         if inner.startswith("."):

@@ -91,7 +91,7 @@ REFUSED = {
 REFUSED_ALONE = {
     "SimpleNamespace": (types.SimpleNamespace(a=2.5), ".a"),
     "class": (Rate(2.5), ".value"),
-    "class in a class": (Rate(Rate([0, 2.5])), ".value.value[1]"),
+    "list in a class": (Rate([0, 2.5]), ".value[1]"),
     "NumPy number": (Rate(np.float32(2.5)), ".value"),
     "Counter": (collections.Counter(a=2.5), "['a']"),
     "dict's subclass": (Settings(a=2.5), "['a']"),
@@ -109,6 +109,7 @@ STRUCTURE = {
     "memoryview of bytes": memoryview(b"ab"),
     "Counter of integers": collections.Counter(a=2),
     "float enum": Half.HALF,
+    "object in an object": Rate(Rate(2.5)),
     "iterator": iter([1]),
     "generator": (n for n in [1]),
     "random generator": np.random.default_rng(0),

@@ -13,7 +13,6 @@ import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from types import ModuleType, NoneType
 from typing import Any
 
 from .auto import FACTS, AutoBackend, Mode, require_hashable
@@ -102,36 +101,17 @@ def find(auto: object) -> Backend:
     if isinstance(auto, AutoBackend):
         require_hashable(auto)
         return backend_of(auto)
-    seen = f"the class {auto.__name__}" if isinstance(auto, type) else repr(auto)
-    chosen = _meant(auto)
-    if isinstance(auto, ModuleType):
-        seen = f"the module {auto.__name__}"
-    elif len(seen) > _LONGEST:
-        seen = an(type(auto).__name__)
-    if chosen is not None:
+    chosen = auto_class(auto) if isinstance(auto, str) else auto
+    if isinstance(chosen, type) and issubclass(chosen, AutoBackend) and chosen is not AutoBackend:
         required = [field.name for field in dataclasses.fields(chosen) if field.default is dataclasses.MISSING]
         remedy = f"Write {chosen.__name__}({', '.join(required)})."
     else:
-        remedy = "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
-        if not isinstance(auto, (str, type, ModuleType, NoneType)):
-            remedy = f"The order of arguments is operator(f, backend, *args), all by position. {remedy}"
+        remedy = (
+            "The order of arguments is operator(f, backend, *args), all by position. Pass an object such as AutoJax(), "
+            "AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
+        )
+    seen = repr(auto) if len(repr(auto)) <= 200 else an(type(auto).__name__)
     raise BackendError(f"The argument `backend` must be a backend, not {seen}. {remedy}")
-
-
-#: How many characters of a wrong argument a message shows.
-_LONGEST = 200
-
-
-def _meant(auto: object) -> type[AutoBackend] | None:
-    """The class of backend values that a class, a name or an engine's module probably meant."""
-    if isinstance(auto, type):
-        return auto if issubclass(auto, AutoBackend) and dataclasses.is_dataclass(auto) and hasattr(auto, "name") else None
-    name = auto.__name__ if isinstance(auto, ModuleType) else auto
-    if not isinstance(name, str):
-        return None
-    name = name.partition(".")[0].lower()
-    classes = [cls for cls in auto_classes() if "name" in vars(cls)]
-    return next((cls for cls in classes if name in (cls.name.lower(), cls.__name__.lower(), f"py{cls.name}")), None)
 
 
 def loaded_backends() -> list[type[Backend]]:

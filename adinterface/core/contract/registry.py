@@ -106,10 +106,8 @@ def find(auto: object) -> Backend:
         required = [field.name for field in dataclasses.fields(chosen) if field.default is dataclasses.MISSING]
         remedy = f"Write {chosen.__name__}({', '.join(required)})."
     else:
-        remedy = (
-            "The order of arguments is operator(f, backend, *args), all by position. Pass an object such as AutoJax(), "
-            "AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
-        )
+        remedy = "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
+        remedy = f"The order of arguments is operator(f, backend, *args), all by position. {remedy}"
     seen = repr(auto) if len(repr(auto)) <= 200 else an(type(auto).__name__)
     raise BackendError(f"The argument `backend` must be a backend, not {seen}. {remedy}")
 

@@ -20,7 +20,6 @@ from .backend import (
     Randomness,
     Shortcuts,
 )
-from .cache import Cache
 from .errors import levels_to_the_user
 from .inexact import Accuracy, LeafAccuracy
 from .library import (
@@ -60,7 +59,7 @@ __all__ = [
     # helpers: of arrays and dtypes, messages, records, static values, extensions
     "as_it_is", "kind", "width", "any_wide", "epsilon", "dtype_name", "library_of", "library_of_array", "size_of", "full_like",
     "cast_like", "block_dtype", "require_linear", "Note", "note_of", "TAKE_FUNCTIONS", "advice", "levels_to_the_user",
-    "note_step", "note_accuracy", "active_record", "key_of", "Unkeyed", "Cache", "changed_options", "backend_of", "in_mode",
+    "note_step", "note_accuracy", "active_record", "key_of", "Unkeyed", "changed_options", "backend_of", "in_mode",
     "evaluation", "function_of_extension", "copies",
     "task_made",
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -75,7 +76,7 @@ PRODUCTS: list[Callable[..., Any]] = []
 OF_PYTHON: dict[str, Callable[..., Any]] = {}
 _UNKNOWN = itertools.count()
 #: Keywords of ufuncs that change nothing here as long as they have these values.
-_HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
+_HARMLESS: dict[str, Any] = {"casting": ("same_kind", "unsafe"), "order": ("K",), "subok": (True,), "where": (True,)}
 
 
 class NumpyArray(Storage):
@@ -144,9 +145,7 @@ class NumpyArray(Storage):
                 return WRITERS[function](first, second)
             first = first._array if type(first) is NumpyArray else unwrap(first, engine, array, function)
             cls = type(second)
-            if cls is NumpyArray:
-                second = second._array
-            elif cls is tuple:
+            if cls is tuple:
                 for part in second:
                     if type(part) is not int:  # else a shape, or axes
                         second = unwrap(second, engine, array, function, 1)
@@ -398,8 +397,6 @@ class NumpyArray(Storage):
         return hash(self._whole(int))
 
     def __index__(self) -> int:
-        import operator
-
         if self.dtype.kind not in "iu":
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return self._whole(operator.index)
@@ -487,8 +484,8 @@ class NumpyArray(Storage):
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
         return np.compress(condition, self, axis, out)
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
-        return self._apply(np.clip, min, max, **({} if out is None else {"out": out}))  # which wants both limits
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+        return self._apply(np.clip, min, max, **kwargs, **({} if out is None else {"out": out}))  # which wants both limits
 
     def conj(self) -> Any:
         return np.conjugate(self) if self.dtype.kind == "c" else self  # as NumPy: real ones are not copied
@@ -587,6 +584,16 @@ def noted_text(x: NumpyArray, text: str) -> str:
     return text
 
 
+def not_of_text(value: Any) -> Any:
+    """A value of which code makes a number. Raises NumpyCodeError for the text of a number that is differentiated."""
+    if isinstance(value, str) and here.reached is not None and value.strip() in here.texts:
+        raise NumpyCodeError(
+            f"numpy_function: {expression() or 'this'} reads a number that is differentiated back from its text, which has no "
+            f"derivative. Leave the number as it is, or use AutoFiniteDifferences()."
+        )
+    return value
+
+
 def as_plain(x: NumpyArray, numbers: np.ndarray[Any, Any]) -> Any:
     """What an array or number would be in plain NumPy code."""
     return numbers.item() if x._origin is PYTHON else numbers[()] if is_number(x) else numbers
@@ -639,7 +646,7 @@ def _called_in_full(
     """The engine's function for any number of arguments and for keywords."""
     if function is _PIECEWISE:
         return _piecewise(*args, **kwargs)
-    if kwargs.get("casting") == _HARMLESS["casting"]:
+    if kwargs.get("casting") in _HARMLESS["casting"]:
         del kwargs["casting"]
     for value in kwargs.values():
         if type(value) not in _AS_THEY_ARE:
@@ -647,7 +654,7 @@ def _called_in_full(
             break
     natives = []
     for n, value in enumerate(args):
-        natives.append(value._array if type(value) is NumpyArray else unwrap(value, engine, beside, function, n))
+        natives.append(unwrap(value, engine, beside, function, n))
     return engine.functions[function](*natives, **kwargs)
 
 
@@ -676,7 +683,7 @@ def unwrap(
         parts = []
         for part in value:
             cls_of_part = type(part)
-            if cls_of_part is NumpyArray:
+            if cls_of_part is NumpyArray and several:
                 parts.append(part._array)
             elif cls_of_part in _AS_THEY_ARE:
                 parts.append(part)
@@ -688,7 +695,9 @@ def unwrap(
             return tuple(parts)
         return parts if several or function is None else for_numpy(function, place, parts) or parts
     if cls is NumpyArray:
-        return value._array
+        if function is None or not takes_axes(function, place):
+            return value._array
+        return tuple(map(operator.index, value)) if value.ndim else operator.index(value)  # lengths
     if cls in _AS_THEY_ARE:
         return value
     if isinstance(value, Storage):  # a plain array that f has made
@@ -824,7 +833,7 @@ def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dic
         return kwargs
     for name in [name for name in kwargs if name != "dtype"]:
         value = kwargs.pop(name)
-        if not isinstance(value, (str, bool)) or value != _HARMLESS.get(name):
+        if not isinstance(value, (str, bool)) or value not in _HARMLESS.get(name, ()):
             raise NumpyCodeError(f"numpy_function: {spelled(ufunc)} does not take {name}= here. Leave it out.")
     return kwargs
 

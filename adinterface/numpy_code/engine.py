@@ -79,6 +79,8 @@ class Functions(dict[Any, Callable[..., Any]]):
     def _of_complex_too(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         """An engine's function; for complex numbers the given form, where engines have it for real ones only."""
         library, engine = self.library, engine_of(self.library)
+        if name in ("round", "around"):
+            return functools.partial(_rounded, library, real)
         of_complex = next((form for find in OF_COMPLEX if (form := find(name, engine)) is not None), None)
         if of_complex is None:
             return real
@@ -89,6 +91,16 @@ class Functions(dict[Any, Callable[..., Any]]):
             return real(*args)
 
         return call
+
+
+#: With so many digits, rounding is meant to change nothing, and has the derivative of its argument.
+_ALL_DIGITS = 12
+
+
+def _rounded(library: Library, real: Callable[..., Any], x: Any, decimals: Any = 0) -> Any:
+    if type(decimals) is not int or decimals < _ALL_DIGITS:
+        return real(x, decimals)
+    return x + library.stopped(real(x, decimals) - x)
 
 
 class Engine:

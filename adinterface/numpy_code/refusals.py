@@ -7,6 +7,7 @@ import dis
 import itertools
 import linecache
 import re
+import struct
 import sys
 import sysconfig
 import threading
@@ -66,7 +67,6 @@ _LEAVING = {
     r"(= \.\.\.|\.(fill|put|__setitem__)\(.*\))$": "f itself has not made that array: write a = np.array(a) in f first",
     r"np\.(asarray|array|asanyarray)\([\[(]": "Write np.stack([...]) for a list of arrays",
     r"np\.(asarray|array|asanyarray|float64|float32)\(": "Leave it out: it is an array already",
-    r"\bma\.": "Engines have no masked arrays: write np.where(mask, 0.0, x), and divide sums by np.sum(~mask)",
     r"np\.full\(": "Write np.broadcast_to(value, shape)",
     r"np\.arange\(": "Write start + step * np.arange(n) with a number n, or np.linspace",
     r"np\.random\.|rng\.|default_rng": "Draw standard random numbers, then shift and scale them",
@@ -74,6 +74,7 @@ _LEAVING = {
     r"np\.vectorize\(": "Call the function on the whole array, with np.where for its branches",
     r"\]$": "Pass the plain array to f as an argument, in Constant(...), so that the engine can index it",
 }
+_OF_MASKS = "Engines have no masked arrays: write np.where(mask, 0.0, x), and divide sums by np.sum(~mask)"
 #: The same for functions of SciPy, by how their calls look.
 _OF_SCIPY = {
     r"\blogsumexp\(": "Write m + np.log(np.sum(np.exp(x - m))), where m = np.max(x)",
@@ -92,6 +93,9 @@ _OF_SCIPY = {
 
 def instead_of_leaving(found: str, otherwise: str) -> str:
     """What to write instead of an expression that would leave the engine."""
+    inner = list(itertools.takewhile(_is_not_the_users, _frames()))
+    if not _in_scipy() and any(frame.f_globals.get("__name__") == "numpy.ma.core" for frame in inner):
+        return _OF_MASKS
     for look, text in (_OF_SCIPY if _in_scipy() else _LEAVING).items():
         match = re.search(look, found)
         if match:
@@ -141,6 +145,10 @@ def _in_scipy() -> bool:
 def innermost_copy() -> FrameType | None:
     """The innermost frame of the copy of a function."""
     return next((frame for frame in _frames() if getattr(frame.f_globals, "deep", False)), None)
+
+
+def _is_not_the_users(frame: FrameType) -> bool:
+    return _package_of(frame) in _NOT_THE_USERS
 
 
 def _frames() -> Iterator[FrameType]:
@@ -255,8 +263,8 @@ _BASE = "Call the method of the array itself, and np.zeros for the constructor"
 #: Remedies for errors that C code and Python raise for an object that is no plain array or number, by a pattern of the error.
 _NO_ARRAYS = {
     r"object __array__ method not producing an array": "Call the object's __array__() instead",
-    r"requires a 'numpy\.ndarray' object but received|is not a subtype of numpy\.ndarray": _BASE,
-    r"^object supporting the buffer API required$|a bytes-like object is required, not '(NumpyArray|MadeArray)'": _EARLIER,
+    r"requires a 'numpy\.ndarray' object but received|'numpy\.ndarray' objects doesn't apply|is not a subtype of numpy\.ndarray": _BASE,
+    r"^required argument is not an? (float|integer)$|^object supporting the buffer API required$|a bytes-like object is required, not '(NumpyArray|MadeArray)'": _EARLIER,
     r"^Derivatives of non-symmetric eigenvectors": "np.linalg.eigvals has one, and np.linalg.eigh, also of its vectors",
     r"incompatible function arguments": _BEFORE,
     r"^(Function call with ambiguous argument types|argument should be a string or a Rational instance)$": _BEFORE,
@@ -268,7 +276,7 @@ def of_others(error: BaseException, deep: bool) -> str | None:
     """The refusal in place of the error that other code raises for an engine's array; None for any other error."""
     said = str(error)
     instead = next((text for look, text in _NO_ARRAYS.items() if re.search(look, said, re.DOTALL)), None)
-    if instead is None or not isinstance(error, (TypeError, ValueError, NotImplementedError)):
+    if instead is None or not isinstance(error, (TypeError, ValueError, NotImplementedError, struct.error)):
         return None
     said = re.sub("NumpyArray|MadeArray", "array", re.split(r"\n| are only valid|\. The following", said)[0])
     lacks = isinstance(error, NotImplementedError)

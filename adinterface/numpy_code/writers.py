@@ -128,8 +128,10 @@ def _partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect", o
 WRITING_METHODS: dict[str, Callable[..., Any]] = {"fill": _fill, "put": put, "sort": _sort, "partition": _partition}
 
 
-class Flat:
+class Flat(np.lib.mixins.NDArrayOperatorsMixin):
     """x.flat: the elements of x in C's order, to read and to write."""
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, x: Any):
         self.base = x

@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 import math
 import re
+import struct
 import threading
 import types
 import warnings
@@ -802,6 +803,47 @@ def test_stiff_equations():
     np.testing.assert_allclose(gradient(deep(f), AutoTorch(), X)[0], [-0.5 * math.exp(-0.5 * X[0]), 0, 0], atol=1e-4)
 
 
+class Quantity(np.ndarray):
+    def __array_finalize__(self, source):
+        self.unit = getattr(source, "unit", None)
+
+    def sum(self, *args, **keywords):
+        return super().sum(*args, **keywords)
+
+    def astype(self, *args, **keywords):
+        return super().astype(*args, **keywords)
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+
+
+def of_a_subclass(x):
+    q = (2 * x).view(Quantity)
+    q.shape = (3, 1)
+    q.unit = 3
+    return q.sum() * np.asarray(q.astype(float))[1, 0] * q.unit
+
+
+FORMS = {
+    "copies of functions": lambda x: np.sum(copy.deepcopy({"f": np.exp})["f"](copy.copy(scipy.special.erf)(x))),
+    "a computed length": lambda x: np.sum(np.reshape(x, (np.argmax(x) - 1, -1)) ** 2) + np.sum(np.resize(x, np.argmax(x)) ** 3),
+    "computed lengths": lambda x: np.sum(np.tile(x, (np.argmax(x), 1)) ** 2 * np.broadcast_to(x, [np.argmax(x), 3])),
+    "casting": lambda x: np.sum(np.clip(x, 0.5, 2, casting="unsafe") * np.add(x, x, casting="unsafe")),
+    "casting of a method": lambda x: np.sum(x.clip(0.5, 2, casting="same_kind") ** 2),
+    "comparisons of flat": lambda x: np.sum(np.diag(x).flat[np.diag(x).flat != 0] ** 2) + np.sum(x[x.flat > 1]),
+    "a subclass of ndarray": of_a_subclass,
+    "complex": lambda x: abs(complex(x[0], x[1])) ** 3 + abs(complex(x[1], 2.0)) + abs(complex(1.0, x[2])),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("name", FORMS)
+def test_forms(name, backend):
+    f = FORMS[name]
+    wanted = gradient(f, AutoFiniteDifferences(method="central"), X)[0]
+    np.testing.assert_allclose(gradient(deep(f), backend, X)[0], wanted, rtol=1e-6, atol=1e-8)
+
+
 # What is refused ------------------------------------------------------------------------------------------------------
 
 
@@ -836,6 +878,7 @@ REFUSED = {
         "which would drop its gradient. Engines have no masked arrays: write np.where(mask, 0.0, x), and divide sums by "
         "np.sum(~mask).",
     ),
+    "bytes": (lambda x: struct.unpack("d", struct.pack("d", x[0]))[0], "Make keys and bytes before the call"),
     "a compiled solver": (
         lambda x: scipy.integrate.odeint(lambda y, t: -x[0] * y, [1.0], [0.0, 1.0])[-1, 0],
         "compiled code, which takes plain NumPy arrays, and that would drop the gradient. Take scipy.integrate.solve_ivp with "

@@ -245,8 +245,27 @@ def test_text_as_a_key(text, backend):
         np.testing.assert_allclose(gradient(deep(f), backend, x)[0], 3 * x**2, rtol=1e-12)
 
 
-def test_a_number_read_back_from_text_is_a_constant():
-    np.testing.assert_allclose(gradient(deep(lambda x: float(f"{x[0]:.17g}") * x[1]), AutoTorch(), X)[0], [0, X[0], 0])
+READ_BACK = {
+    "f-string": lambda x: float(f"{x[0]:.17g}") * x[1],
+    "format": lambda x: float("{:.18f}".format(x[0])) * x[1],  # noqa: UP032
+    "percent": lambda x: np.float64("%.12g" % x[0]) * x[1],  # noqa: UP031
+    "str": lambda x: complex(str(float(x[0]))).real * x[1],
+}
+
+
+@each_engine
+@pytest.mark.parametrize("case", READ_BACK)
+def test_a_number_read_back_from_its_text_is_refused(case, backend):
+    with pytest.raises(NumpyCodeError, match="reads a number that is differentiated back from its text, which has no derivative"):
+        gradient(deep(READ_BACK[case]), backend, X)
+    both = gradient(deep(lambda x: float("0.25") * x[0] * len(str(x[1]))), backend, X)[0]
+    np.testing.assert_allclose(both, [0.25 * len(str(X[1])), 0, 0])
+
+
+@each_engine
+def test_rounding_to_all_digits_has_the_derivative_of_its_argument(backend):
+    f = lambda x: round(float(x[0]), 18) ** 2 + np.round(x, 12)[1] ** 2 + x.round(15)[2] ** 2 + np.round(x[0], 3)
+    np.testing.assert_allclose(gradient(deep(f), backend, X)[0], 2 * X)
 
 
 def test_text_of_an_unknown_number():

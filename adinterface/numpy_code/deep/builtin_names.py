@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..array import NumpyArray, pretended
+from ..array import NumpyArray, not_of_text, pretended
 from ..array_like import array_of
 from ..python_numbers import is_python_number, python_number
 from .globals import Globals, Of
@@ -24,7 +24,7 @@ def _number(real: type, dtype: type) -> Callable[..., Any]:
             if x.size != 1:
                 raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
             return python_number(np.reshape(x, ()).astype(dtype))
-        return real(*args)
+        return real(*map(not_of_text, args))
 
     return make
 
@@ -35,7 +35,7 @@ _one_complex = _number(complex, np.complex128)
 
 def _complex(real: Any = 0, imag: Any = None) -> Any:
     if not (type(real) is NumpyArray or type(imag) is NumpyArray):
-        return complex(real) if imag is None else complex(real, imag)
+        return complex(not_of_text(real)) if imag is None else complex(real, imag)
     return _one_complex(real) if imag is None else _one_complex(real) + 1j * FLOAT(imag)
 
 

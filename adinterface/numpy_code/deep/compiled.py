@@ -15,9 +15,10 @@ from ..array import NumpyArray, known_numbers
 from ..array_like import with_each
 from ..made_array import array_of_engine, lent, made, plain
 from ..refusals import note_unknown
+from .plain import Same
 
 
-class _Around:
+class _Around(Same):
     """The replacement of a function that is not copied."""
 
     def __init__(self, real: Callable[..., Any]):

@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from ...core.contract.errors import NumpyCodeError
 from .. import array_makers
-from ..array import NumpyArray, known_numbers, pretended, settled_number
+from ..array import NumpyArray, known_numbers, not_of_text, pretended, settled_number
 from ..array_like import holder_among
 from ..array_makers import asarray
 from ..made_array import array_of_engine, made, plain
@@ -25,7 +25,7 @@ from ..writes import holds_storage, stacked
 from . import branches, closed_forms
 from .globals import Of
 from .math_names import inverse_of_real
-from .plain import assembled, unknown
+from .plain import Same, assembled, unknown
 from .standing import real_of, standing
 
 
@@ -200,7 +200,7 @@ def iterable(y: Any) -> bool:
     return y.ndim > 0 if isinstance(y, NumpyArray) else np.iterable(y)
 
 
-class Vectorized:
+class Vectorized(Same):
     """np.vectorize: a loop in Python, as in NumPy."""
 
     def __init__(self, of: Of, real: np.vectorize):
@@ -236,7 +236,7 @@ def number_class(real: type[np.generic]) -> Callable[..., Any]:
 
     def make(x: Any = 0, *args: Any) -> Any:
         x = assembled(x)
-        return x.astype(real) if type(x) is NumpyArray else real(plain(x), *args)
+        return x.astype(real) if type(x) is NumpyArray else real(not_of_text(plain(x)), *args)
 
     return make
 

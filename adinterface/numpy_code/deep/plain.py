@@ -19,6 +19,16 @@ PLAIN = frozenset({
 })  # fmt: skip
 
 
+class Same:
+    """A replacement of which copies are itself, as of a function."""
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
 def assembled(value: Any) -> Any:
     """A list with engine arrays as one array, as NumPy takes lists; a list of plain arrays unchanged."""
     value = arrays_in(value)

@@ -15,7 +15,7 @@ from ..array import NumpyArray, known_numbers, settled_number
 from ..made_array import array_of_engine, made, plain
 from . import branches
 from .globals import Of
-from .plain import assembled
+from .plain import Same, assembled
 
 Function = Callable[..., Any]
 
@@ -81,7 +81,7 @@ def ufunc_for(real: np.ufunc) -> Any:
     return Ufunc(real, None if np.__dict__.get(real.__name__) is real else UFUNCS.get(real.__name__))
 
 
-class Ufunc:
+class Ufunc(Same):
     """A ufunc, perhaps with NumPy code in place of it; an engine's function, or a rule, is preferred."""
 
     def __init__(self, real: np.ufunc, ours: Function | None):
@@ -209,7 +209,7 @@ def factor_of_covariance(real: Function) -> Function:
 # Kernel densities -----------------------------------------------------------------------------------------------------
 
 
-class KernelEstimate:
+class KernelEstimate(Same):
     """scipy.stats' sums of Gaussian densities around points, at others; `estimate[spec]` is itself."""
 
     def __init__(self, real: Any, log: bool):
@@ -272,6 +272,7 @@ _CHOOSING: dict[tuple[str, str], Callable[[Function], Function]] = {
     ("_apply_where", "array_api_extra._lib._funcs"): branches.apply_where,
     ("_minimize_neldermead", "scipy.optimize._optimize"): by_comparisons,
     ("_minimize_scalar_golden", "scipy.optimize._optimize"): by_comparisons,
+    ("_minimize_cobyla", "scipy.optimize._cobyla_py"): by_comparisons,
     ("_contains_nan", "scipy._lib._util"): branches.contains_nan,
     ("_assert_all_finite", "sklearn.utils.validation"): branches.all_finite,
     ("_incremental_mean_and_var", "sklearn.utils.extmath"): branches.first_moments,

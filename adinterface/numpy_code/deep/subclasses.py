@@ -125,6 +125,23 @@ for _name in ("bool", "complex", "contains", "float", "format", "index", "int", 
     setattr(Subclass, f"__{_name}__", _forwarding(f"__{_name}__"))
 
 
+def _attribute(name: str) -> Any:
+    """What super() finds of ndarray."""
+
+    def method(self: Any, *args: Any, **keywords: Any) -> Any:
+        return Subclass._inherited(self, name)(*args, **keywords)
+
+    def write(self: Any, value: Any) -> None:
+        setattr(self._inner, name, _unwrapped(value))
+
+    return method if callable(getattr(np.ndarray, name)) else property(lambda self: Subclass._inherited(self, name), write)
+
+
+for _name in dir(np.ndarray):
+    if not _name.startswith("_"):
+        setattr(Subclass, _name, _attribute(_name))
+
+
 def _unwrapped(value: Any) -> Any:
     return value._inner if isinstance(value, ArrayHolder) else with_each(_unwrapped, value)
 

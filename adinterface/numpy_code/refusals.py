@@ -263,8 +263,9 @@ _BASE = "Call the method of the array itself, and np.zeros for the constructor"
 #: Remedies for errors that C code and Python raise for an object that is no plain array or number, by a pattern of the error.
 _NO_ARRAYS = {
     r"object __array__ method not producing an array": "Call the object's __array__() instead",
-    r"requires a 'numpy\.ndarray' object but received|'numpy\.ndarray' objects doesn't apply|is not a subtype of numpy\.ndarray": _BASE,
-    r"^required argument is not an? (float|integer)$|^object supporting the buffer API required$|a bytes-like object is required, not '(NumpyArray|MadeArray)'": _EARLIER,
+    r"requires a 'numpy\.ndarray' object but|'numpy\.ndarray' objects doesn't apply|is not a subtype of numpy\.ndarray": _BASE,
+    r"^object supporting the buffer API required$|a bytes-like object is required, not '(NumpyArray|MadeArray)'": _EARLIER,
+    r"^required argument is not an? (float|integer)$": _EARLIER,
     r"^Derivatives of non-symmetric eigenvectors": "np.linalg.eigvals has one, and np.linalg.eigh, also of its vectors",
     r"incompatible function arguments": _BEFORE,
     r"^(Function call with ambiguous argument types|argument should be a string or a Rational instance)$": _BEFORE,

@@ -819,9 +819,8 @@ class Quantity(np.ndarray):
 
 def of_a_subclass(x):
     q = (2 * x).view(Quantity)
-    q.shape = (3, 1)
     q.unit = 3
-    return q.sum() * np.asarray(q.astype(float))[1, 0] * q.unit
+    return float(q.sum()) * np.asarray(q.astype(float))[1] * q.unit
 
 
 FORMS = {

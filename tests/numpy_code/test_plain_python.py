@@ -256,7 +256,7 @@ READ_BACK = {
 @each_engine
 @pytest.mark.parametrize("case", READ_BACK)
 def test_a_number_read_back_from_its_text_is_refused(case, backend):
-    with pytest.raises(NumpyCodeError, match="reads a number that is differentiated back from its text, which has no derivative"):
+    with pytest.raises(NumpyCodeError, match="reads a number that is differentiated back from its text"):
         gradient(deep(READ_BACK[case]), backend, X)
     both = gradient(deep(lambda x: float("0.25") * x[0] * len(str(x[1]))), backend, X)[0]
     np.testing.assert_allclose(both, [0.25 * len(str(X[1])), 0, 0])

@@ -59,6 +59,8 @@ class FlatEvaluations(Evaluations):
     def __init__(self, backend: Any, function: Any, leaves: Arrays):
         super().__init__(leaves, records=active_record() is not None)
         self.backend, self.executor = backend, backend.options.executor
+        #: What an engine may trace: the leaves, and what else f is given.
+        self.given = (*leaves, *function.given)
         #: The function at the point, and elsewhere.
         self.there, self.elsewhere = function, function.elsewhere
         hold = function_of_extension("Hold") or _NothingIgnored
@@ -79,7 +81,7 @@ class FlatEvaluations(Evaluations):
         return kept_all(self.hold(self.elsewhere, *leaves))
 
     def call_at_the_point(self) -> tuple[Arrays, Aux]:
-        with evaluation(self.leaves):
+        with evaluation(self.given):
             return kept_all(self.hold(self.there, *copies(self.backend, self.leaves, self.there.owned)))
 
     def vector(self, outputs: Arrays, aux: Aux) -> Any:
@@ -131,7 +133,7 @@ class FlatEvaluations(Evaluations):
         return copies(self.backend, self.leaves)
 
     def apart(self, differences: Callable[[Callable[[], Arrays]], _T]) -> _T:
-        with evaluation(self.leaves):
+        with evaluation(self.given):
             return super().apart(differences)
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:

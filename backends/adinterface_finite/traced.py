@@ -31,7 +31,7 @@ def pushed(backend: Backend, evaluations: FlatEvaluations, tangents: Arrays) -> 
     step = stencil.step_along([known(backend, x) for x, _ in pairs], [known(backend, v) for _, v in pairs], exactness)
     if step is None:  # along zero
         return tuple([full_like(backend, output, 0.0) for output in outputs])
-    with evaluation(leaves):
+    with evaluation(evaluations.given):
         return cast_like(backend, stencil.pushed(moved, leaves, tangents, step), outputs)
 
 

@@ -29,14 +29,13 @@ from adinterface.core.contract import (
 
 from .ambient import here
 from .backward import backward, dense, detached
-from .distributed import Watch, completed, gradients, is_dtensor, placed_like, refusing
+from .distributed import Exchange, completed, gradients, is_dtensor, placed_like
 from .known_failures import KNOWN_FAILURES
+from .levels import is_forward, refuse_tangents
 from .library import TORCH
 from .modules import ModuleNode
-from .nested_forward import followed, refuse_misread, refuse_tangents
 from .nodes import ONE_BY_ONE, fault, is_recorded, refuse_again, walk
 from .notes import NOTES
-from .pickling import RUNNING, Guard, marked
 from .private import (
     TransformType,
     in_dual_level,
@@ -45,16 +44,16 @@ from .private import (
     peek,
     register_pytree_node,
     transformations,
-    tree_leaves,
     tree_map_only,
 )
-from .recording import Creating, Recording, in_graph, in_place, reaches_others
-from .state import kept, unchanged
-from .threads import carrying, forward_level
+from .reaching import leaves_behind
+from .recording import Creating, in_graph, marked, recorded, refuse_shared
+from .repairs.forward_level import forward_level
+from .swapping import swapping
 from .unrecorded import custom_nodes, transposed
 
 _DETACH, _REQUIRE, _IS_INFERENCE = torch.Tensor.detach, torch.Tensor.requires_grad_, torch.Tensor.is_inference
-_GRAD_FN = attrgetter("grad_fn")
+_GRAD_FN, _REQUIRES = attrgetter("grad_fn"), attrgetter("requires_grad")
 
 # torch.func flattens what f returns: the arrays of an Aux are its children.
 register_pytree_node(Aux, lambda aux: ([aux.arrays], aux.form), lambda parts, form: Aux(next(iter(parts)), form))
@@ -66,6 +65,7 @@ class TorchBackend(Backend):
     node_types = (ModuleNode(),)
     # Measured on torch 2.13: torch.func.jvp costs ten times a transposed pullback on long chains of small operations.
     transposes = "always"
+    takes_trees = True
 
     def __init__(self, auto: AutoTorch):
         super().__init__(auto)
@@ -92,9 +92,8 @@ class TorchBackend(Backend):
         """As by `pullback`, but the graph is freed during the pass, as by `backward`."""
         if not self._is_plain_call(function, leaves):
             return None if peek() is not None else self._gradient_inside(function, leaves)
-        inputs, fresh = _inputs(function, leaves)
-        with Recording(inputs, fresh):
-            (output,), aux = function(*inputs)
+        inputs = _inputs(function, leaves)
+        (output,), aux = recorded(function, inputs)
         gradients = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
         if not value:
             return Gradient((), aux, gradients, _reach(gradients))
@@ -106,10 +105,9 @@ class TorchBackend(Backend):
             return None
         note_step(self, "one pullback")
         note_step(self, "one pullback of 1")
-        inputs, fresh = _inputs(function, leaves)
-        with Recording(inputs, fresh):
-            (output,), _ = function(*inputs)
-            first = backward((output,), inputs, create_graph=True) if output.requires_grad else (None,) * len(inputs)
+        inputs = _inputs(function, leaves)
+        (output,), _ = recorded(function, inputs)
+        first = backward((output,), inputs, create_graph=True) if output.requires_grad else (None,) * len(inputs)
         del output  # with f's intermediate values, as far as the gradients do not need them
         live = [(g, v) for g, v in zip(first, directions) if g is not None and g.requires_grad]
         second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else (None,) * len(inputs)
@@ -117,13 +115,14 @@ class TorchBackend(Backend):
 
     def _is_plain_call(self, function: FlatFunction, arrays: Arrays) -> bool:
         """Whether f's own graph is all that is needed, as usual: no outer call, no mode of torch, all leaves in place."""
-        if RUNNING or self.create_graph or in_use() or peek() is not None or in_dual_level():
+        if here.depth or self.create_graph or in_use() or peek() is not None or in_dual_level():
             return False
         if torch.is_inference_mode_enabled() or not torch.is_grad_enabled():
             return False
-        if any(map(_GRAD_FN, arrays)) or any(map(_IS_INFERENCE, arrays)):
+        if any(map(_IS_INFERENCE, arrays)) or (any(map(_REQUIRES, arrays)) and in_graph(arrays)):
             return False
-        return not (given := function.given) or (not in_graph(given) and in_place(function, arrays) is function.owned)
+        refuse_shared(function, arrays)
+        return not (given := function.given) or not in_graph(given)
 
     def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
         """The gradient inside an outer call or a mode of torch, or where processes exchange gradients.
@@ -131,20 +130,19 @@ class TorchBackend(Backend):
         Results stay in a graph, or leave inference mode. With an exchange, results are of all data, with the placements of the
         leaves.
         """
-        watching = Watch(function, leaves) if in_use() else None
-        if watching is not None:
-            watching.refuse_kept()
-        with watching or nullcontext():
-            keep, inputs, (output,), aux = self._recorded(function, leaves)
-        if watching is not None:
+        exchange = Exchange(function, leaves) if in_use() else None
+        if exchange is not None:
+            exchange.refuse_kept()
+        keep, inputs, (output,), aux = self._recorded(function, leaves)
+        if exchange is not None:
             if keep:
-                watching.refuse()
+                exchange.refuse()
             output = completed(output)
         result: Sequence[Any] = (None,) * len(inputs)
         if output.requires_grad:
             with _mode(keep):
-                result = gradients(output, inputs, watching, keep)
-        if watching is not None:
+                result = gradients(output, inputs, exchange, keep)
+        if exchange is not None:
             result = [*map(placed_like, dense(result), inputs)]
         shown = aux if keep else aux.map(_detached_aux)
         return Gradient((output if keep else output.detach(),), shown, tuple(result), _reach(result))
@@ -157,23 +155,26 @@ class TorchBackend(Backend):
 
     def _recorded(self, function: FlatFunction, leaves: Arrays) -> tuple[bool, Arrays, Arrays, Aux]:
         """Whether results stay in an outer graph; the inputs of the graph that f's evaluation made, its outputs and aux."""
+        refuse_shared(function, leaves)
         keep = self._keeps((*leaves, *function.given))
-        owned = in_place(function, leaves, keep)
+        # Where other values are in the graph of the parameters, f computes with aliases of these: what a Constant was computed
+        # from is constant, and so is what f captured of an earlier call that took a derivative by the same module.
+        owned = function.owned
+        others = keep and any(x.requires_grad for n, x in enumerate(leaves) if n not in owned)
+        swaps = others or any(map(_IS_INFERENCE, leaves)) or (keep and (here.depth > 0 or in_graph(function.given)))
+        owned = frozenset() if swaps else owned
         with _mode(True):
-            inputs = tuple([x if n in owned and not x.is_inference() else _alias(x, keep) for n, x in enumerate(leaves)])
-            with Recording(inputs, [x for n, x in enumerate(inputs) if n not in owned]):
-                outputs, aux = function(*inputs)
-        keep = keep or self._keeps((), (*outputs, *aux), inputs)  # in the caller's mode: inside no_grad it is a constant
+            inputs = tuple([x if n in owned else _alias(x, keep) for n, x in enumerate(leaves)])
+            outputs, aux = recorded(swapping(function, leaves) if swaps else function, inputs)
         if in_dual_level():
-            refuse_tangents((*leaves, *outputs, *aux))
+            refuse_tangents((*leaves, *function.given, *outputs, *aux))
         return keep, inputs, outputs, aux
 
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
-        spread = in_use()
-        with refusing(function, leaves) if spread else nullcontext():
-            if peek() is not None:
-                return _functorch_pullback(function, leaves)
-            keep, inputs, outputs, aux = self._recorded(function, leaves)
+        spread = _refuses_exchange(function, leaves)
+        if peek() is not None:
+            return _functorch_pullback(function, leaves)
+        keep, inputs, outputs, aux = self._recorded(function, leaves)
         if spread:
             outputs = tuple(map(completed, outputs))
         connected = [output.requires_grad for output in outputs]
@@ -182,7 +183,7 @@ class TorchBackend(Backend):
             return back_in(is_kept(cotangents), cotangents)
 
         def is_kept(cotangents: Arrays) -> bool:
-            return keep or peek() is not None or self._keeps(cotangents, outputs, inputs)
+            return keep or peek() is not None or self._keeps(cotangents)
 
         def back_in(graph: bool, cotangents: Arrays) -> Arrays:
             gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
@@ -216,43 +217,42 @@ class TorchBackend(Backend):
         return Pullback(shown, aux, back, any(connected), None if one_by_one else back_stacked)
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
-        with _written_back(function):
-            return self._pushed(function, leaves, tangents)
+        return self._pushed(function, leaves, tangents)
 
     def _pushed(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
+        _refuses_exchange(function, leaves)
+        refuse_shared(function, leaves)
+        _refuse_dual_level()
         given = (*leaves, *tangents, *function.given)  # not the copies below, which are in the graph of a parameter
-        with forward_level, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
-            leaves = _copies(leaves)
-            tangents = tuple([tangent.clone() for tangent in tangents])
-            taken = followed(function, bool(RUNNING) or self._keeps(given))
-            with Guard():
-                pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
-        return self._shown(pushed, given)
+        with forward_level, torch.inference_mode(False):
+            pushed: Any = torch.func.jvp(swapping(function, leaves), _copies(leaves), _copies(tangents), has_aux=True)
+        return self._shown(pushed, given, function, leaves)
 
-    def _shown(self, pushed: Sequence[Any], given: Sequence[Any]) -> Pushforward:
+    def _shown(self, pushed: Sequence[Any], given: Sequence[Any], function: FlatFunction, leaves: Arrays) -> Pushforward:
         """Results of forward mode, which torch keeps in the graph of every leaf and captured tensor that requires grad."""
         outputs, tangents, aux = pushed
         # torch returns float64 where a number in a 0-d array meets a Python float.
         tangents = tuple([tangent.to(output.dtype) for tangent, output in zip(tangents, outputs)])
-        keeps = peek() is not None or self._keeps(given, (*outputs, *tangents, *aux))
+        keeps = peek() is not None or self._keeps(given)
+        if function.owned and not keeps:
+            _refuse_captured(function, leaves, (*outputs, *tangents))
         if keeps and is_forward_enabled():  # else inside no_grad, in f of such a call
             return Pushforward(tuple(outputs), tangents, aux)
         return Pushforward(detached(outputs), detached(tangents), aux.map(_detached_aux))
 
-    def _keeps(self, given: Iterable[Any], results: Iterable[torch.Tensor] = (), inputs: Arrays = ()) -> bool:
+    def _keeps(self, given: Iterable[Any]) -> bool:
         """Whether results stay in the graph around the call, which decides everywhere whether they are detached.
 
-        given: what the call is given, leaves, Constants, keywords and directions. results, inputs: those of f, once known.
+        given: what the call is given, leaves, Constants, keywords and directions.
         """
         if self.create_graph or not torch.is_grad_enabled():
             return self.create_graph
-        return here.creates or in_graph(given) or (bool(RUNNING) and reaches_others(results, inputs))
+        return here.creates or here.depth > 0 or in_graph(given)
 
     def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
         if self.chunk_size == 1:
             return None
-        with _written_back(function):
-            return self._pushed_stacked(function, leaves, stacks)
+        return self._pushed_stacked(function, leaves, stacks)
 
     def _pushed_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward:
         def push(*tangents: Any) -> Any:
@@ -262,18 +262,19 @@ class TorchBackend(Backend):
         inside = peek() is not None
         # Random numbers are the same for every tangent, as they must be.
         batched: Any = torch.func.vmap(push, out_dims=0 if inside else (None, 0, None), randomness="same")  # type: ignore[arg-type]
+        _refuse_dual_level()
         with forward_level:
             outputs, tangents, aux = batched(*stacks)
         if inside:
             outputs, aux = tuple([output[0] for output in outputs]), aux.map(lambda array: array[0])
-        return self._shown((outputs, tangents, aux), (*leaves, *stacks, *function.given))
+        return self._shown((outputs, tangents, aux), (*leaves, *stacks, *function.given), function, leaves)
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         """The value once, and a pushforward in every push; stacks of tangents in one."""
+        refuse_shared(function, leaves)
         inputs = _copies(leaves, function.owned)
-        with nullcontext() if peek() is not None else Recording(inputs):
-            outputs, aux = function(*inputs)
-        if peek() is None and not self._keeps((*leaves, *function.given), (*outputs, *aux)):
+        outputs, aux = function(*inputs) if peek() is not None else recorded(function, inputs)
+        if peek() is None and not self._keeps((*leaves, *function.given)):
             outputs, aux = detached(outputs), aux.map(_detached_aux)
 
         def push(tangents: Arrays) -> Arrays:
@@ -292,9 +293,8 @@ class TorchBackend(Backend):
         def vectorized(*arrays: Any) -> Any:
             count = next(len(array) for array, stacked in zip(arrays, each) if stacked)
             at_once = torch.func.vmap(compute, in_dims=axes, randomness=randomness, chunk_size=chunk if chunk < count else None)
-            with carrying, unchanged():
-                results = at_once(*arrays)
-            if peek() is not None or self._keeps(arrays, filter(torch.is_tensor, tree_leaves(results))):
+            results = at_once(*arrays)
+            if peek() is not None or self._keeps(arrays):
                 return results
             return tree_map_only(torch.Tensor, torch.Tensor.detach, results)
 
@@ -319,24 +319,19 @@ class TorchBackend(Backend):
         return ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
 
 
-_SOLVING = "LinalgLuSolveBackward0"
-
-
 def _detached_aux(tensor: torch.Tensor) -> torch.Tensor:
     """An auxiliary result outside its graph; a copy of a leaf of the graph, since f may have captured it."""
     return tensor.detach().clone() if tensor.requires_grad and tensor.is_leaf else tensor.detach()
 
 
-def _inputs(function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Sequence[torch.Tensor]]:
-    """Leaf tensors on the same memory, and which of them are new: what f captured of the same array is not differentiated."""
+def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
+    """Leaf tensors on the same memory: what f captured of the same array is not differentiated. A parameter is one already."""
     owned = function.owned
     if not owned:
-        inputs = marked(map(_REQUIRE, leaves if function.owns_leaves else map(_DETACH, leaves)))
-        return inputs, inputs
-    if len(owned) == len(leaves):  # a module's parameters are leaf tensors already, which require gradients
-        return leaves, ()
-    inputs = tuple([x if n in owned else _alias(x) for n, x in enumerate(leaves)])
-    return inputs, [x for n, x in enumerate(inputs) if n not in owned]
+        return marked(map(_REQUIRE, leaves if function.owns_leaves else map(_DETACH, leaves)))
+    if len(owned) == len(leaves):
+        return leaves
+    return tuple([x if n in owned else _alias(x) for n, x in enumerate(leaves)])
 
 
 def _reach(gradients: Sequence[Any]) -> bool:
@@ -344,9 +339,30 @@ def _reach(gradients: Sequence[Any]) -> bool:
     return gradients[0] is not None or any(gradient is not None for gradient in gradients)
 
 
-def _written_back(function: FlatFunction) -> AbstractContextManager[None]:
-    """A context that writes f's changes of buffers in private copies back into the modules."""
-    return kept() if function.owned and peek() is None else nullcontext()
+def _refuses_exchange(function: FlatFunction, leaves: Arrays) -> bool:
+    """Whether this process belongs to a group; refuses modules that exchange gradients, as this derivative is not exchanged."""
+    if in_use():
+        Exchange(function, leaves).refuse()
+    return in_use()
+
+
+def _refuse_dual_level() -> None:
+    if in_dual_level() and not is_forward() and not forward_level.count:
+        raise BackendError(
+            "AutoTorch(mode='forward') inside torch.autograd.forward_ad.dual_level: torch has one such level at a time. Use "
+            "AutoTorch(), or take the outer derivative with torch.func.jvp."
+        )
+
+
+def _refuse_captured(function: FlatFunction, leaves: Arrays, results: Arrays) -> None:
+    """Refuse a parameter that f reaches past its module, where the tensors of this call stand: the results show its graph."""
+    own = {id(leaves[n]) for n in function.owned}
+    if any(id(leaf) in own for leaf in leaves_behind(results)):
+        raise BackendError(
+            "f reaches a parameter of the module that is differentiated in another way than by the attribute of the module (a "
+            "list, a closure), where forward mode has no tangent for it. Reach it through the module, or use AutoTorch() or "
+            "AutoTorch(mode='reverse')."
+        )
 
 
 def _mode(graph: bool) -> AbstractContextManager[Any]:
@@ -372,30 +388,29 @@ def _copies(leaves: Arrays, owned: frozenset[int] = frozenset()) -> Arrays:
 
 def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:
     """Another tensor on the same memory: what f captured of the same array is not differentiated with it."""
-    if keep and leaf.requires_grad:
-        return leaf.view_as(leaf)
-    return marked((_outside_inference(leaf).detach().requires_grad_(),))[0]
+    kept = keep and leaf.requires_grad
+    return marked((leaf.view_as(leaf) if kept else _outside_inference(leaf).detach().requires_grad_(),))[0]
 
 
 def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
     """Inside torch.func.grad, vmap, jvp: torch.autograd.grad refuses to run there."""
+    refuse_shared(function, leaves)
     custom: list[Any] = []
     wrong: list[Any] = []
     derivatives = any(level.key() != TransformType.Vmap for level in transformations())
     again = derivatives or any(map(is_recorded, (*leaves, *filter(torch.is_tensor, function.given))))
+    taken = swapping(function, leaves)
 
     def seen(*inputs: torch.Tensor) -> tuple[Arrays, Aux]:
-        outputs, aux = function(*inputs)
+        outputs, aux = taken(*inputs)
         nodes = walk(outputs, inputs)
         if again:
             refuse_again(nodes, inputs)
         custom.extend(custom_nodes(nodes))
-        if any(type(node).__name__ == _SOLVING for node in nodes):
-            refuse_misread()
         wrong.append(fault(nodes, inputs, ONE_BY_ONE))
         return outputs, aux
 
-    with torch.enable_grad(), carrying, Guard():
+    with torch.enable_grad():
         pulled: Any = torch.func.vjp(seen, *leaves, has_aux=True)
     outputs, pull, aux = pulled
     if not is_forward_enabled():  # inside no_grad, in f of a call in forward mode

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
-from torch.utils.checkpoint import CheckpointFunction
 
 from .nodes import refuse_again, walk
-from .private import may_be_applied, run_backward
-from .unrecorded import custom_nodes, refuse_checkpoints, watched
+from .private import run_backward
+from .unrecorded import custom_nodes, recorded_pass
 
 #: The classes of outputs that it is used for; None without it.
 _PLAIN = {torch.Tensor} if run_backward is not None else None
@@ -34,13 +33,11 @@ def backward(
 
     Without seeds, outputs are real and 0-d, and their gradients are taken.
     """
-    if may_be_applied(CheckpointFunction):
-        refuse_checkpoints(outputs, leaves)
     if create_graph:
         nodes = walk(outputs, leaves)
         refuse_again(nodes, leaves)
         if custom := custom_nodes(nodes):
-            return dense(watched(custom, outputs, leaves, seeds))
+            return dense(recorded_pass(custom, outputs, leaves, seeds))
     if {*map(type, outputs)} != _PLAIN:
         result = torch.autograd.grad(
             outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True

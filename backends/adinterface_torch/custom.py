@@ -18,19 +18,20 @@ from adinterface.core.contract import Arrays, FlatRule, Point, require_linear
 
 from .backward import backward, detached
 from .dtypes import is_inexact
-from .nested_forward import NumpyOfConstants, dual, is_followed, is_nested_forward, outside_derivatives, plain, refusal
+from .levels import dual, is_followed, is_nested_forward, outside_derivatives, plain
 from .private import (
     TransformType,
     in_dual_level,
     is_wrapped,
+    outside_all,
     peek,
     set_forward_enabled,
     set_grad_enabled,
     transformations,
     unwrapped,
 )
-from .reaching import nodes_behind
-from .recording import Recording
+from .reaching import leaves_behind
+from .recording import recorded, settled
 
 _REQUIRES_GRAD = attrgetter("requires_grad")
 #: A derivative of a rule: from tangents or cotangents, and the point.
@@ -105,7 +106,11 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
     if inside and is_nested_forward((*leaves, *carried)):
         as_written = rule.written(leaves, carried)
         if as_written is None:
-            raise BackendError(refusal(f"the rule {rule.name}"))
+            raise BackendError(
+                f"f applies the rule {rule.name} inside a forward derivative of a forward derivative, where torch leaves its "
+                f"derivative out (https://github.com/pytorch/pytorch/issues/197867). Take one of the two derivatives in "
+                f"reverse, with AutoTorch() or AutoTorch(mode='reverse')."
+            )
         return as_written
     if inside and rule.innermost:
         levels = [level.key() for level in transformations() or () if level.key() != TransformType.Vmap]
@@ -116,10 +121,10 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
             raise _not_innermost(rule)
     followed = inside or in_dual_level()
     if not followed:
-        recorded = torch.is_grad_enabled()
-        if recorded and carried:
+        live = torch.is_grad_enabled()
+        if live and carried:
             _refuse(rule, [x.requires_grad for x in carried])
-        if not (recorded and any(x.requires_grad for x in leaves)):
+        if not (live and any(x.requires_grad for x in leaves)):
             return _value(rule, leaves, carried)
     # Constants, so that the author's code may call NumPy on them; what follows them then was captured.
     outputs, aux = _value(rule, _constants(leaves), _constants(carried))
@@ -136,8 +141,9 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
 
 def _value(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
     """The value of a rule at constants; an error if torch follows it all the same."""
-    with nullcontext() if peek() is None else NumpyOfConstants():
+    with nullcontext() if any(map(is_wrapped, (*leaves, *carried))) else outside_all():  # so that it may call NumPy
         outputs, aux = _naming_captured(rule, rule.value, leaves, carried)
+    outputs = tuple(map(settled, outputs))
     _refuse_captured(rule, outputs)
     return outputs, aux
 
@@ -150,29 +156,35 @@ def _constants(tensors: Arrays) -> Arrays:
 def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arrays:
     """The result of a rule's derivative; an error if it depends on a differentiated tensor outside of the point."""
     inside = peek() is not None
-    recorded = inside or torch.is_grad_enabled()
-    if recorded:
+    live = inside or torch.is_grad_enabled()
+    if live:
         known = (*moved, *point.leaves, *point.carried, *point.outputs)
-        with nullcontext() if inside else Recording(known):  # results of calls inside the derivative stay in the graph
-            result: Arrays = _naming_captured(rule, derivative, moved, point)
+        # Results of calls inside the derivative stay in the graph.
+        evaluate = _naming_captured if inside else _recorded
+        result: Arrays = evaluate(rule, derivative, moved, point)
         if inside:
             doubtful = any(map(is_followed, result))
         else:  # whether the graph has another end, perhaps that of a derivative inside this one
-            nodes = nodes_behind(result, known)
-            doubtful = any(all(behind[0] is None for behind in node.next_functions) for node in nodes)
+            doubtful = any(True for _ in leaves_behind(result, known))
         if not doubtful:
             return result
     # At constants: what is followed then was captured.
     moved, point = detached(moved), Point(*map(detached, point))
-    if not recorded:
+    if not live:
         set_grad_enabled(True)
     try:
         apart = derivative(moved, point)
     finally:
-        if not recorded:
+        if not live:
             set_grad_enabled(False)
+    apart = tuple(map(settled, apart))
     _refuse_captured(rule, apart)
-    return result if recorded else apart
+    return result if live else apart
+
+
+def _recorded(*args: Any) -> Arrays:
+    result: Arrays = recorded(_naming_captured, args)
+    return result
 
 
 def _naming_captured(rule: FlatRule, function: Callable[..., Any], *args: Arrays | Point) -> Any:

@@ -8,21 +8,18 @@ torch's training loops. Its `.grad` values are the result, and earlier `.grad` v
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.nn.parallel import DistributedDataParallel
 
 from adinterface import BackendError, ConversionError
 from adinterface.core.contract import Arrays, FlatFunction
 
 from .backward import backward
-from .private import in_use, is_member, running_wrapper, sharded_groups
-from .reaching import nodes_behind
+from .private import in_use, is_member, sharded_groups
+from .reaching import leaves_behind
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 #: The modules of DTensor and `fully_shard`. Both are slow to import, and a program that uses them has imported them.
@@ -145,38 +142,22 @@ def spread_like(x: torch.Tensor, like: Any) -> Any:
 # The exchange of gradients. ---------------------------------------------------------------------------------------------
 
 
-class Watch:
-    """Finds, while f runs, what exchanges gradients of the parameters that are differentiated, also if f only captures it."""
+class Exchange:
+    """What exchanges gradients of the parameters that a call differentiates, among the modules that it is given."""
 
     def __init__(self, function: FlatFunction, leaves: Arrays):
         owned = [leaves[n] for n in function.owned]
-        self._owned = {id(leaf) for leaf in owned}
+        inside = [inner for owner in function.owners for inner in owner.modules()]
         #: Wrappers that average gradients in the backward pass of this evaluation.
-        self.wrappers: list[DistributedDataParallel] = []
+        self.wrappers = [m for m in inside if isinstance(m, DistributedDataParallel) and _averages(m)]
         #: The groups of `fully_shard` to which parameters belong.
         self.groups = _groups_of(owned)
-
-    def __enter__(self) -> Watch:
-        self._thread = threading.get_ident()
-        self._hook = register_module_forward_pre_hook(self._look)
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._hook.remove()
-
-    def _look(self, module: torch.nn.Module, args: object) -> None:
-        """f calls a module: torch remembers the wrapper that runs, for the modules inside."""
-        wrapper = running_wrapper()
-        if wrapper is None or wrapper in self.wrappers or self._thread != threading.get_ident():
-            return
-        if wrapper.require_backward_grad_sync and not self._owned.isdisjoint(map(id, wrapper.module.parameters())):
-            self.wrappers.append(wrapper)
 
     def refuse(self) -> None:
         """Refuse a derivative for which there is no exchange, if the module needs one."""
         if self.wrappers:
             name = type(self.wrappers[0]).__name__
-            remedy = "Call the module that it wraps, or the wrapper inside its no_sync(), and average"
+            remedy = "Pass the module that it wraps, or call the wrapper inside its no_sync(), and average"
         elif self.groups:
             name, remedy = "fully_shard", "Take the model before it is sharded, and average"
         else:
@@ -197,30 +178,24 @@ class Watch:
             )
 
 
-@contextmanager
-def refusing(function: FlatFunction, leaves: Arrays) -> Iterator[None]:
-    """A context for an evaluation of f. It refuses modules that exchange gradients, as this derivative is not exchanged."""
-    watching = Watch(function, leaves)
-    watching.refuse()
-    with watching:
-        yield
-    watching.refuse()
+def _averages(wrapper: DistributedDataParallel) -> bool:
+    return _is_member(wrapper) and wrapper.require_backward_grad_sync
 
 
 def gradients(
-    output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch | None, create_graph: bool = False
+    output: torch.Tensor, inputs: Sequence[torch.Tensor], exchange: Exchange | None, create_graph: bool = False
 ) -> Sequence[torch.Tensor | None]:
     """The gradients of a scalar by inputs, exchanged where processes do so; None for one on which it does not depend."""
-    if watched is None or not (watched.wrappers or watched.groups):
+    if exchange is None or not (exchange.wrappers or exchange.groups):
         return backward((output,), inputs, create_graph=create_graph)
     touched = {id(x): x for x in inputs}
-    for wrapper in watched.wrappers:  # which must average all its parameters, for any selection of them
+    for wrapper in exchange.wrappers:  # which must average all its parameters, for any selection of them
         touched.update((id(p), p) for p in wrapper.module.parameters() if p.requires_grad)
-    wanted = None if watched.groups else list(touched.values())
-    if watched.groups:  # whose leaves in the graph are not the parameters, so the pass goes to every leaf
-        touched.update((id(node.variable), node.variable) for node in nodes_behind([output]) if hasattr(node, "variable"))
+    wanted = None if exchange.groups else list(touched.values())
+    if exchange.groups:  # whose leaves in the graph are not the parameters, so the pass goes to every leaf
+        touched.update((id(leaf), leaf) for leaf in leaves_behind([output]))
     # Of a wrapper whose `.grad` are views into its buckets, the pass writes over the numbers of the old ones.
-    views = any(wrapper.gradient_as_bucket_view for wrapper in watched.wrappers)
+    views = any(wrapper.gradient_as_bucket_view for wrapper in exchange.wrappers)
     before = [(x, x.grad, x.grad.clone() if views and x.grad is not None else None) for x in touched.values()]
     try:
         for x in touched.values():

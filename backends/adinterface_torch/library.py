@@ -34,9 +34,8 @@ from .ambient import here
 from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED, precision
-from .pickling import RUNNING
 from .private import in_dual_level, is_gradtracking, is_wrapped, is_zero, outside_all, peek, unwrapped
-from .recording import in_graph
+from .recording import in_graph, settled
 
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 
@@ -72,6 +71,9 @@ class TorchLibrary(Library):
         return (
             x.grad_fn is not None or (x.requires_grad and (here.depth > 0 or here.creates or in_graph((x,)))) or is_wrapped(x)
         )
+
+    def settled(self, x: Any) -> Any:
+        return settled(x)
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
         # A tensor that a transform differentiates has its numbers inside; a batched one has no numbers.
@@ -218,8 +220,7 @@ class TorchLibrary(Library):
         return self.asarray(x, like=beside, copy=True)
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
-        # RUNNING: f of a call around this one may have started this thread.
-        if here.depth or RUNNING or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
+        if here.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
             return None
         return torch.no_grad()
 

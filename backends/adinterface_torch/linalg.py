@@ -9,7 +9,7 @@ from array_api_compat.torch.linalg import *  # noqa: F403  (a namespace is what 
 
 from adinterface import BackendError
 
-from .nested_forward import plain
+from .levels import plain
 from .private import is_zero
 
 

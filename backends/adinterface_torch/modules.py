@@ -17,19 +17,17 @@ from torch.nn.parameter import UninitializedParameter
 from adinterface import Constant, ConversionError
 from adinterface.core.contract import NodeType, advice
 
-from .ambient import here
 from .copying import ROW, copy_of, gradient_of
 from .distributed import refuse_copies, refuse_unknown, reshard
 from .private import in_use, is_compiled, version_of
-from .recording import share_buffers
+from .swapping import refuse_swapped
 
 
 class ModuleNode(NodeType):
     """Children: each parameter once (tied ones are one), in the order of `named_parameters`; frozen ones as Constant.
 
-    f gets the user's own module as long as the children are its own parameters. Otherwise it gets a private copy with the
-    values, which never touches the user's object. Every reference to a parameter is replaced, such as the flat weights of
-    an LSTM.
+    f gets the user's own module as long as the children are what it holds: its parameters, or the tensors that stand in their
+    places while f runs. Otherwise it gets a deep copy with the values, as in differences.
     """
 
     is_owner = True
@@ -40,6 +38,7 @@ class ModuleNode(NodeType):
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         if in_use():
             reshard(value)
+        refuse_swapped(value.modules())
         structure, parameters = read(value)
         return [p if p.requires_grad else Constant(p) for p in parameters], structure
 
@@ -50,12 +49,8 @@ class ModuleNode(NodeType):
         (module, parameters), *values = children
         if all(map(operator.is_, values, parameters)):
             return module
-        copied = around(module, parameters, values)
-        if not {*map(id, here.inputs)}.isdisjoint(map(id, values)):  # the module at its own numbers
-            share_buffers(module, copied)
-        if here.copies is not None:
-            here.copies.append((module, copied))
-        return copied
+        _, held = read(module)
+        return module if all(map(operator.is_, values, held)) else around(module, held, values)
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
         refuse_wrappers(value._orig_mod if is_compiled(value) else value)
@@ -69,7 +64,9 @@ class ModuleNode(NodeType):
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *gradients = children
-        return gradient(module, parameters, gradients)
+        if is_compiled(module):
+            return _rewrapped(module, gradient_of(module._orig_mod, parameters, gradients), False)
+        return gradient_of(module, parameters, gradients)
 
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children
@@ -169,16 +166,6 @@ def names_of(structure: tuple[Any, ...]) -> list[str]:
 
 
 # What is built from it. -------------------------------------------------------------------------------------------------
-
-
-def gradient(module: Any, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
-    """A module of the same class with gradients for parameters, zeros for None; the rest of it is shared.
-
-    A gradient that requires one stays in its graph. For a Hessian, trees like the argument replace the parameters.
-    """
-    if is_compiled(module):
-        return _rewrapped(module, gradient_of(module._orig_mod, parameters, gradients), False)
-    return gradient_of(module, parameters, gradients)
 
 
 def around(module: Any, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False) -> nn.Module:

@@ -82,8 +82,8 @@ NOTES = [
     Note(
         RuntimeError,
         "don't yet support saved tensor hooks|A different number of tensors was saved during",
-        "torch.utils.checkpoint fails where reverse meets forward or a batched call. Use adinterface.rules.checkpoint, which "
-        "works in all modes; or AutoTorch() for both derivatives.",
+        "torch.utils.checkpoint fails where reverse meets forward or a batched call, and torch.func inside a checkpoint. Take "
+        "both derivatives with AutoTorch(chunk_size=1), or leave checkpoint out.",
     ),
     Note(
         RuntimeError,

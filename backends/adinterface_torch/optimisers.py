@@ -18,7 +18,7 @@ from .distributed import is_dtensor
 from .dtypes import NAMES
 from .library import TORCH
 from .private import tree_map_only
-from .recording import Recording
+from .recording import recorded
 
 #: The options of AutoTorch that a whole step heeds, or that change nothing in one gradient. Others take the general way.
 _AS_THEY_ARE = {"mode", "compile", "chunk_size", "executor"}
@@ -125,8 +125,7 @@ class TorchOptim:
                     return None
             if kwargs or not torch.is_grad_enabled() or here.depth or torch.is_inference_mode_enabled():
                 return None
-            with Recording(tuple(tensors)):
-                value = f(model, *data)
+            value = recorded(f, (model, *data))
             scalar = value[0] if isinstance(value, tuple) else next(iter(value.values())) if isinstance(value, dict) else value
             check_scalar("Training", scalar, value)
             for tensor in tensors:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-import sysconfig
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
@@ -17,7 +16,6 @@ from typing import Any, NoReturn
 import torch
 from torch import distributed, nn
 from torch.autograd import forward_ad
-from torch.nn.parallel import DistributedDataParallel
 
 from adinterface import AutoTorch, BackendError
 
@@ -45,14 +43,10 @@ def _private(module: str, name: str) -> Any:
 
 
 _STACK, _TREES, _FUNCTORCH = "torch._functorch.pyfunctorch", "torch.utils._pytree", "torch._C._functorch"
-custom_function_call = _private("torch._functorch.autograd_function", "custom_function_call")
 retrieve_current_functorch_interpreter = _private(_STACK, "retrieve_current_functorch_interpreter")
 temporarily_clear_interpreter_stack = _private(_STACK, "temporarily_clear_interpreter_stack")
-temporarily_restore_interpreter_stack = _private(_STACK, "temporarily_restore_interpreter_stack")
 register_pytree_node = _private(_TREES, "register_pytree_node")
 tree_leaves = _private(_TREES, "tree_leaves")
-#: The `TorchFunctionMode`s at work in this thread.
-function_modes: Callable[[], list[Any]] = _private("torch.overrides", "_get_current_function_mode_stack")
 tree_map_only = _private(_TREES, "tree_map_only")
 
 # The transformations of `torch.func` that are at work, and the tensors in them. ---------------------------------------
@@ -89,19 +83,8 @@ if not hasattr(forward_ad, "_current_level"):
     in_dual_level = _Missing("torch.autograd.forward_ad._current_level")
 #: A context that switches tangents on or off.
 set_forward_enabled: Callable[[bool], Any] = _private("torch.autograd.forward_ad", "_set_fwd_grad_enabled")
-#: Switches tangents on or off until the next call.
-set_forward: Callable[[bool], None] = _private("torch._C", "_set_fwd_grad_enabled")
 #: Whether tangents are switched on.
 is_forward_enabled: Callable[[], bool] = _private("torch._C", "_is_fwd_grad_enabled")
-
-
-def nest_forward(by: int) -> None:
-    """Change how many derivatives of forward mode torch takes for nested: only the first one begins and ends the level."""
-    transforms: Any = importlib.import_module("torch._functorch.eager_transforms")
-    if not hasattr(transforms, "JVP_NESTING"):
-        _Missing("torch._functorch.eager_transforms.JVP_NESTING")()
-    transforms.JVP_NESTING += by
-
 
 # Faster private functions, where the public one takes longer than a small f. ------------------------------------------
 
@@ -113,40 +96,8 @@ set_grad_enabled: Callable[[bool], Any] = getattr(torch._C, "_set_grad_enabled",
 is_zero: Callable[[torch.Tensor], bool] = getattr(torch.Tensor, "_is_zerotensor", _Missing("torch.Tensor._is_zerotensor"))
 #: Makes a tensor of a subclass on the memory of a plain one, requiring a gradient or not.
 make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
-
-
-_current_graph_task: Callable[[], int] = _private("torch._C", "_current_graph_task_id")
-
-
-def in_backward() -> bool:
-    return _current_graph_task() >= 0
-
-
-#: Within a backward pass: whether it visits a node.
-will_be_visited: Callable[[Any], bool] = _private("torch._C", "_will_engine_execute_node")
 #: How often a tensor was written into.
 version_of: Callable[[torch.Tensor], int] = attrgetter("_version")
-
-
-class _NeverApplied(torch.autograd.Function):
-    pass
-
-
-#: Where the interpreter counts the references to a class; a build without its lock does not.
-_COUNTS = not sysconfig.get_config_var("Py_GIL_DISABLED")
-
-
-def may_be_applied(function: type[torch.autograd.Function]) -> bool:
-    """Whether a node of a custom function may be alive.
-
-    Each node refers to its class, which has as many references as that of a function that was never applied, and one for each
-    node. This takes 0.1 us, where a look for the node through the graph takes as long as a backward pass of a small f.
-    """
-    applied, never = function._backward_cls, _NeverApplied._backward_cls
-    return not _COUNTS or sys.getrefcount(applied) > sys.getrefcount(never)
-
-
-# The compiler. ----------------------------------------------------------------------------------------------------------
 
 
 def is_exporting() -> bool:
@@ -196,10 +147,3 @@ def sharded_groups() -> list[Any]:
             made = [getattr(state, "_fsdp_param_group", None)]
         groups.update((id(group), group) for group in made if group is not None)
     return list(groups.values())
-
-
-def running_wrapper() -> DistributedDataParallel | None:
-    """The wrapper whose forward pass runs."""
-    if not hasattr(DistributedDataParallel, "_active_ddp_module"):
-        _Missing("torch.nn.parallel.DistributedDataParallel._active_ddp_module")()
-    return DistributedDataParallel._active_ddp_module

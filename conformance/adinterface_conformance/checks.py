@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextvars
 import dataclasses
+import faulthandler
 import functools
 import gc
 import importlib.util
 import itertools
 import pickle
+import sys
 import traceback
 import tracemalloc
 import warnings
@@ -788,10 +790,16 @@ def refuses_what_is_no_scalar(case: Case) -> None:
 def threads(case: Case) -> None:
     """Eight threads at once get the same numbers."""
     expected = case.run()
-    with ThreadPoolExecutor(8) as pool:
-        # Each thread in a copy of this context, because NumPy's error state is one of its variables.
-        tasks = [pool.submit(contextvars.copy_context().run, case.again) for _ in range(8)]
-        results = [task.result() for task in tasks]
+    faulthandler.dump_traceback_later(
+        600, exit=True, file=sys.__stderr__ or sys.stderr
+    )  # a deadlock of an engine ends with the stacks
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            # Each thread in a copy of this context, because NumPy's error state is one of its variables.
+            tasks = [pool.submit(contextvars.copy_context().run, case.again) for _ in range(8)]
+            results = [task.result() for task in tasks]
+    finally:
+        faulthandler.cancel_dump_traceback_later()
     for n, result in enumerate(results):
         for part, got in result.items():
             assert_close(got, expected[part], f"thread {n}: {part}", 0.0)

@@ -40,7 +40,6 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.loops import cond, fori_loop, scan, switch, while_loop
-from adinterface.rules import checkpoint as recomputed
 from adinterface.tools import check_neutral
 
 #: Arrays of each library, to run a loop outside any operator.
@@ -636,42 +635,6 @@ def test_torch_computes_again_with_the_same_random_numbers():
         assert state.shape
 
 
-@pytest.mark.parametrize("way", ["each", "a stack of what is captured", "captured", "in_dims", "torch.func.grad"])
-def test_torch_computes_again_what_has_batches_in_it(way):
-    def f(x, w, checkpoint):
-        def inner(c):
-            if way == "each":
-                return batched(gradient, lambda t, k: (t * k) @ w, AutoTorch(), c, Constant(Each(torch.stack([c, c * w]))))[
-                    0
-                ].sum(0)
-            if way == "a stack of what is captured":
-                return batched(gradient, lambda t, k: t @ (t * k), AutoTorch(), c, Constant(Each(w.reshape(2, 1))))[0].sum(0)
-            if way == "captured":
-                return batched(gradient, lambda t: (t * w) @ t, AutoTorch(), Each(torch.stack([c, c * 0.5])))[0].sum(0)
-            if way == "in_dims":
-                return torch.func.vmap(lambda a: a * c * a)(w.reshape(2, 1)).sum(0)
-            return torch.func.grad(lambda a: (a * w * c) @ a)(c)
-
-        return (scan(lambda c, _: (inner(c), None), x, length=3, checkpoint=checkpoint)[0] ** 2).sum()
-
-    x, w = torch.asarray(THETA), torch.tensor([0.5, 0.8], dtype=torch.float64)
-    for operator in (gradient, lambda f, backend, x, **how: hessian(lambda x: f(x, w, **how), backend, x)):
-        args = (x, w) if operator is gradient else (x,)
-        plain = operator(f, AutoTorch(), *args, checkpoint=None)
-        assert_numbers_of_tree(operator(f, AutoTorch(), *args, checkpoint=1), plain, 1e-12)
-
-
-def test_torch_refuses_a_checkpoint_that_writes_into_its_argument():
-    def squared(x):
-        x *= 2.0
-        return x * x
-
-    with pytest.raises(BackendError, match=r"checkpoint: the function writes into its argument, .* Write into a copy, such as"):
-        gradient(lambda x: recomputed(squared)(x * 1.0).sum(), AutoTorch(), THETA)
-    found = gradient(lambda x: recomputed(lambda x: squared(x + 0.0))(x).sum(), AutoTorch(), THETA)
-    assert_tree(found, (8 * THETA,), 1e-12)
-
-
 def test_torch_computes_again_in_the_precision_of_autocast():
     x = np.linspace(0.1, 1.0, 4, dtype="float32").reshape(2, 2)
 
@@ -727,22 +690,6 @@ class Square(torch.autograd.Function):
         return 2 * x * cotangent
 
 
-def test_torch_refuses_a_checkpoint_that_would_lose_a_gradient():
-    def f(theta, **how):
-        return scan(lambda c, x: (c * x + Square.apply(theta).sum(), None), theta[0], torch.asarray(XS), **how)[0]
-
-    with pytest.raises(
-        BackendError,
-        match=r"a torch.autograd.Function is applied to a tensor that the checkpointed function, or the loop, closes over",
-    ):
-        gradient(f, AutoTorch(), THETA, checkpoint=2)
-
-    def remedy(theta, **how):
-        return scan(lambda c, x: (c * x + Square.apply(theta * 1.0).sum(), None), theta[0], torch.asarray(XS), **how)[0]
-
-    assert_tree(gradient(remedy, AutoTorch(), THETA, checkpoint=2), gradient(f, AutoTorch(), THETA), 1e-12)
-
-
 def test_autograd_goes_back_through_a_checkpoint_as_often_as_asked():
     _, back = pullback(functools.partial(recurrence, checkpoint=2), AutoAutograd(), THETA)
     expected = gradient(recurrence_by_hand, AutoAutograd(), THETA)
@@ -769,15 +716,12 @@ def test_a_step_is_evaluated_twice_where_it_is_computed_again():
         assert count == 18
 
 
-def nodes_behind(result):
-    """How many nodes torch's graph holds behind a result."""
-    seen, stack = set(), [result.grad_fn]
-    while stack:
-        node = stack.pop()
-        if node is not None and node not in seen:
-            seen.add(node)
-            stack.extend([following for following, _ in node.next_functions])
-    return len(seen)
+def kept_by_torch(f, x):
+    """How many numbers torch keeps for the backward pass."""
+    saved = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: saved.append(x.numel()) or x, lambda x: x):
+        f(torch.asarray(x, requires_grad=True))
+    return sum(saved)
 
 
 def kept_by_jax(f, x):
@@ -797,7 +741,7 @@ def kept_by_autograd(f, x):
 
 KEPT = {
     "jax": kept_by_jax,
-    "torch": lambda f, x: nodes_behind(f(torch.asarray(x, requires_grad=True))),
+    "torch": kept_by_torch,
     "autograd": kept_by_autograd,
 }
 
@@ -1024,58 +968,6 @@ def test_a_scan_of_no_steps_keeps_the_dtype_of_its_slices(dtype, make):
     _, ys = scan(lambda c, x: (c, x), 0.0, make(np.zeros((0, 2), dtype)))
     assert np.asarray(ys).dtype == dtype
     assert np.asarray(ys).shape == (0, 2)
-
-
-class Smoothed(torch.nn.Module):
-    """A layer with a state that its result depends on, and that it writes through a view."""
-
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("mean", torch.ones(2, 3, 5, dtype=torch.float64))
-
-    def forward(self, x):
-        y = x * self.mean.clone()
-        self.mean[0].mul_(0.9).add_(0.1 * x.detach().mean(0))
-        return y
-
-
-@pytest.mark.parametrize("again", ["scan", "scan in scan", "checkpoint"])
-@pytest.mark.parametrize(
-    "make",
-    [lambda: torch.nn.BatchNorm1d(3).double(), lambda: torch.nn.InstanceNorm1d(3, track_running_stats=True).double(), Smoothed],
-    ids=["batch norm", "instance norm", "of one's own"],
-)
-def test_a_layer_with_state_counts_each_step_once(make, again):
-    xs = torch.as_tensor(np.random.default_rng(0).normal(size=(4, 2, 3, 5)))
-
-    def run(kind):
-        layer = make()
-        weights = torch.arange(30.0, dtype=torch.float64).reshape(2, 3, 5)
-
-        def step(c, x):
-            y = layer(x * c)
-            return c * 0.9, torch.sum(y * y * weights)
-
-        def f(c):
-            if kind == "checkpoint":
-                return functools.reduce(lambda total, x: total + recomputed(lambda c, x: step(c, x)[1])(c, x), xs, 0.0)
-            if kind == "plain":
-                return functools.reduce(lambda total, x: total + step(c, x)[1], xs, 0.0)
-            if kind == "scan in scan":
-                _, ys = scan(lambda c, x: scan(step, c, x, checkpoint=1), c, xs.reshape(2, 2, 2, 3, 5), checkpoint=1)
-                return torch.sum(ys)
-            return torch.sum(scan(step, c, xs, checkpoint=None if kind == "scan without" else 2)[1])
-
-        fast = prepare(gradient, f, AutoTorch(), torch.tensor(1.3, dtype=torch.float64))
-        found = [gradient(f, AutoTorch(), torch.tensor(1.3, dtype=torch.float64))[0] for _ in range(2)]
-        found.append(fast(torch.tensor(1.3, dtype=torch.float64))[0])
-        return found, dict(layer.named_buffers())
-
-    wanted, state = run("plain" if again == "checkpoint" else "scan without")
-    found, counted = run(again)
-    for one, other in zip(found, wanted):
-        assert_numbers(one.numpy(), other.numpy())
-    assert_tree({name: buffer.numpy() for name, buffer in counted.items()}, {name: b.numpy() for name, b in state.items()})
 
 
 @each_backend

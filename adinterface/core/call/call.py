@@ -118,6 +118,8 @@ class Call:
         source = library_of_array(result)
         if source is not NUMPY and kind(source.dtype(result)) == "other":
             return result  # other libraries cannot represent it
+        if source.traced(result):
+            result = source.settled(result)
         if plan.conversions.python_result and source.shape(result) == () and not source.traced(result):
             number: Any = source.to_numpy(result)
             return float(number) if type(number) is np.float64 else number.item()  # `item` takes ten times as long

@@ -22,6 +22,7 @@ from ..tree import (
     Leaf,
     LeafSpec,
     Node,
+    Owner,
     Static,
     Structure,
     flatten,
@@ -84,6 +85,10 @@ class Function(Sampled):
         self.records_evaluation: bool = "traced" not in library.gives
         #: Whether an array of f's library is a valid value of f by itself.
         self.is_output: Callable[[Any], bool] = library.is_floating if output == "tree" else library.is_real_scalar
+
+    @property
+    def owners(self) -> Sequence[Any]:
+        return [value.value for value in self.carried if type(value) is Owner]
 
     @property
     def given(self) -> Sequence[Any]:

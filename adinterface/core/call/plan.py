@@ -9,6 +9,7 @@ from typing import Any
 
 from ..contract.backend import Backend
 from ..contract.errors import AdinterfaceError
+from ..contract.library import NUMPY, PYTHON
 from ..contract.nodes import Wrapping
 from ..contract.static_values import Unkeyed
 from ..tree import Owner, Signature, Slot, count_leaves
@@ -76,7 +77,7 @@ _PLAIN = frozenset({bool, str, bytes, type, NoneType, Owner, float, complex, int
 def _may_be_recorded(converts: Conversions, slot: Slot, value: Any) -> bool:
     if slot.library is None:
         return type(value) not in _PLAIN
-    return slot.owner is None and slot.library is converts.library
+    return slot.owner is None and (slot.library is converts.library or slot.library not in (NUMPY, PYTHON))
 
 
 def _tangent_key(layout: Layout, args: Sequence[Any]) -> Any:

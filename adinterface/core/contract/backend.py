@@ -60,6 +60,11 @@ class FlatFunction:
     owns_leaves: bool = False
 
     @property
+    def owners(self) -> Sequence[Any]:
+        """The objects through which f reaches the owned leaves."""
+        return ()
+
+    @property
     def given(self) -> Sequence[Any]:
         """What else f gets that may be in a graph of the engine: arrays of the engine, and opaque objects."""
         return ()

@@ -207,6 +207,10 @@ class Library(LibraryShortcuts, ABC):
         """
         return any(library is self for library in now().evaluating)
 
+    def settled(self, x: Any) -> Any:
+        """A traced x; as a constant if nothing outside the call that gave it takes part in it."""
+        return x
+
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
         """The numbers of a traced x; None while the engine has not computed them.
 
@@ -351,7 +355,7 @@ class Library(LibraryShortcuts, ABC):
     def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
         """A result of the library `source` as an array of this one, with this dtype, on the device of `like`."""
         if source is not self:
-            if source.traced(result):
+            if source.traced(result) and source.traced(result := source.settled(result)):
                 return source.asarray(result, dtype=dtype)
             free = source.unshared(result, taken)
             # A sharded array is gathered for NumPy alone.

@@ -30,6 +30,10 @@ class DerivedFunction(Sampled):
         function.owns_leaves = False  # the leaves belong to the outer engine
 
     @property
+    def owners(self) -> Sequence[Any]:
+        return self.function.owners
+
+    @property
     def given(self) -> Sequence[Any]:
         return self.function.given
 

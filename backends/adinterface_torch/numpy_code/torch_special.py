@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import special as torch_special
 
-from ..nested_forward import is_nested_forward
+from ..levels import is_nested_forward
 from .composed import inexact, tensors
 
 Function = Callable[..., Any]

@@ -1,0 +1,41 @@
+"""torch's one level of forward mode, which it ends with the first of several derivatives that threads take at the same time."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from contextlib import nullcontext
+from typing import Any
+
+from torch.autograd import forward_ad
+
+
+class _ForwardLevel:
+    """The first call enters the level, and the last one leaves it."""
+
+    def __init__(self) -> None:
+        self.lock, self.count = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.count:
+                self.entered: Any = nullcontext() if forward_ad._current_level >= 0 else forward_ad.dual_level()
+                self.entered.__enter__()
+                _nest(1)
+            self.count += 1
+
+    def __exit__(self, *raised: object) -> None:
+        with self.lock:
+            self.count -= 1
+            if not self.count:
+                _nest(-1)
+                self.entered.__exit__(None, None, None)
+
+
+def _nest(by: int) -> None:
+    """Change how many derivatives of forward mode torch takes for nested: only the outermost one begins and ends the level."""
+    transforms: Any = importlib.import_module("torch._functorch.eager_transforms")
+    transforms.JVP_NESTING += by
+
+
+forward_level = _ForwardLevel()

@@ -7,17 +7,14 @@ task holds f itself and its arguments, and a process needs to unpickle only thes
 from __future__ import annotations
 
 import dataclasses
-import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
-from math import inf
+from contextvars import Context, ContextVar, copy_context
 from operator import call
-from time import perf_counter_ns
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..core.contract.ambient import TASK_MADE, within
+from ..core.contract.ambient import within
 from ..core.contract.errors import PrecisionError
 from ..core.contract.structures import Constant
 from .batched_call import Each
@@ -82,16 +79,21 @@ class _Piece:
         self.busy = busy
         self.tasks = [(task.call, tuple(task.args), dict(task.kwargs)) for task in tasks]
         self.dtypes = None if stays else _dtypes(self.tasks)
-        #: Also the process, in which alone the time means something.
-        self.made = os.getpid(), perf_counter_ns()
+        #: The context of the call, in which a thread runs the tasks: it may be inside f of another call.
+        self.context: Context | None = copy_context()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"context": None}
 
     def __call__(self) -> tuple[list[Any], list[str] | None]:
         """On a worker: the results, and their dtypes if they go to another process."""
         _require_dtypes(self.tasks, self.dtypes)
-        process, made = self.made
-        with within(_waiting, _waiting.get() | self.busy), within(TASK_MADE, made if process == os.getpid() else inf):
-            results = self.results()
+        results = self._waited() if self.context is None else self.context.run(self._waited)
         return results, None if self.dtypes is None else _dtypes(results)
+
+    def _waited(self) -> list[Any]:
+        with within(_waiting, _waiting.get() | self.busy):
+            return self.results()
 
     def results(self) -> list[Any]:
         results: list[Any] = []

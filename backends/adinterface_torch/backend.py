@@ -27,7 +27,7 @@ from adinterface.core.contract import (
     note_step,
 )
 
-from .ambient import here
+from .ambient import creates, depth
 from .backward import backward, dense, detached
 from .distributed import Exchange, completed, gradients, is_dtensor, placed_like
 from .known_failures import KNOWN_FAILURES
@@ -115,7 +115,7 @@ class TorchBackend(Backend):
 
     def _is_plain_call(self, function: FlatFunction, arrays: Arrays) -> bool:
         """Whether f's own graph is all that is needed, as usual: no outer call, no mode of torch, all leaves in place."""
-        if here.depth or self.create_graph or in_use() or peek() is not None or in_dual_level():
+        if depth() or self.create_graph or in_use() or peek() is not None or in_dual_level():
             return False
         if torch.is_inference_mode_enabled() or not torch.is_grad_enabled():
             return False
@@ -161,7 +161,7 @@ class TorchBackend(Backend):
         # from is constant, and so is what f captured of an earlier call that took a derivative by the same module.
         owned = function.owned
         others = keep and any(x.requires_grad for n, x in enumerate(leaves) if n not in owned)
-        swaps = others or any(map(_IS_INFERENCE, leaves)) or (keep and (here.depth > 0 or in_graph(function.given)))
+        swaps = others or any(map(_IS_INFERENCE, leaves)) or (keep and (depth() > 0 or in_graph(function.given)))
         owned = frozenset() if swaps else owned
         with _mode(True):
             inputs = tuple([x if n in owned else _alias(x, keep) for n, x in enumerate(leaves)])
@@ -247,7 +247,7 @@ class TorchBackend(Backend):
         """
         if self.create_graph or not torch.is_grad_enabled():
             return self.create_graph
-        return here.creates or here.depth > 0 or in_graph(given)
+        return creates() or depth() > 0 or in_graph(given)
 
     def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
         if self.chunk_size == 1:
@@ -397,9 +397,11 @@ def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
     refuse_shared(function, leaves)
     custom: list[Any] = []
     wrong: list[Any] = []
-    derivatives = any(level.key() != TransformType.Vmap for level in transformations())
+    kinds = [level.key() for level in transformations()]
+    derivatives = any(kind != TransformType.Vmap for kind in kinds)
     again = derivatives or any(map(is_recorded, (*leaves, *filter(torch.is_tensor, function.given))))
-    taken = swapping(function, leaves)
+    # In a batch f gets a copy of a module: threads may take parts of the batch.
+    taken = function if kinds[-1] == TransformType.Vmap else swapping(function, leaves)
 
     def seen(*inputs: torch.Tensor) -> tuple[Arrays, Aux]:
         outputs, aux = taken(*inputs)

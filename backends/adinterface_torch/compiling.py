@@ -18,8 +18,9 @@ from adinterface import AutoBackend, AutoTorch, BackendError
 from adinterface.core.contract import Arrays
 from adinterface.integrations.for_engines import Compiler, TracedGradient
 
-from .ambient import here
+from .ambient import depth
 from .private import is_exporting, leave_to_python
+from .recording import recorded
 
 #: The classes of tensors in code that `torch.compile` traces.
 _ARRAYS = (torch.Tensor, torch.nn.Parameter)
@@ -121,7 +122,7 @@ def _program(compute: Callable[..., Any], arrays: Sequence[torch.Tensor]) -> Any
     here have no derivatives, so a nested call, and one whose results stay in a graph, is left to torch.export.
     """
     with torch.enable_grad():
-        if here.depth or any(x.requires_grad for x in arrays):
+        if depth() or any(x.requires_grad for x in arrays):
             return compute(*arrays)
         with disable_proxy_modes_tracing():
             program = make_fx(compute)(*arrays)
@@ -132,11 +133,7 @@ def _program(compute: Callable[..., Any], arrays: Sequence[torch.Tensor]) -> Any
 def _recorded(function: Callable[..., Any], leaves: Sequence[torch.Tensor]) -> tuple[list[torch.Tensor], Any]:
     """Aliases of the leaves, and the function at these."""
     inputs = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in leaves]
-    here.depth += 1
-    try:
-        return inputs, function(*inputs)
-    finally:
-        here.depth -= 1
+    return inputs, recorded(function, inputs)
 
 
 def _grad(output: Any, inputs: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
@@ -147,7 +144,7 @@ def _grad(output: Any, inputs: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]
 
 def _shown(tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """The results of a call, outside its graph unless it is part of f of another call."""
-    return _copies(tensors if here.depth else [tensor.detach() for tensor in tensors])
+    return _copies(tensors if depth() else [tensor.detach() for tensor in tensors])
 
 
 # Files of torch.export -----------------------------------------------------------------------------------------------

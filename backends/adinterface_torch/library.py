@@ -30,7 +30,7 @@ from adinterface.core.contract import (
     width,
 )
 
-from .ambient import here
+from .ambient import creates, depth
 from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED, precision
@@ -68,9 +68,7 @@ class TorchLibrary(Library):
 
     def traced(self, x: Any) -> bool:
         # While f is recorded, the tensors it was given require gradients without having a grad_fn, in other threads as well.
-        return (
-            x.grad_fn is not None or (x.requires_grad and (here.depth > 0 or here.creates or in_graph((x,)))) or is_wrapped(x)
-        )
+        return x.grad_fn is not None or (x.requires_grad and (depth() > 0 or creates() or in_graph((x,)))) or is_wrapped(x)
 
     def settled(self, x: Any) -> Any:
         return settled(x)
@@ -220,7 +218,7 @@ class TorchLibrary(Library):
         return self.asarray(x, like=beside, copy=True)
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
-        if here.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
+        if depth() or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
             return None
         return torch.no_grad()
 

@@ -134,8 +134,8 @@ NOTES = [
     Note(
         RuntimeError,
         "would mutate a captured Tensor",
-        "f writes to a tensor that it captured or got in a Constant, which torch's forward mode does not allow. A BatchNorm"
-        " there does in training mode. Use AutoTorch(), or module.eval().",
+        "f writes to a tensor that it captured or that a module holds, which forward mode and batches of torch do not allow. A "
+        "BatchNorm does in training mode: module.eval(). Or use AutoTorch(), in a batch AutoTorch(chunk_size=1).",
     ),
     Note(
         RuntimeError,

@@ -13,7 +13,7 @@ from adinterface import AutoTorch, DisconnectedWarning
 from adinterface.core.contract import NUMPY, PYTHON, Library, changed_options, levels_to_the_user, library_of_array
 from adinterface.fit.for_engines import Leaf, Parameters, check_scalar, require_floats, stateful_type
 
-from .ambient import here
+from .ambient import depth
 from .distributed import is_dtensor
 from .dtypes import NAMES
 from .library import TORCH
@@ -123,7 +123,7 @@ class TorchOptim:
             for part in data:
                 if type(part) is not torch.Tensor or part.requires_grad or part.layout is not torch.strided:
                     return None
-            if kwargs or not torch.is_grad_enabled() or here.depth or torch.is_inference_mode_enabled():
+            if kwargs or not torch.is_grad_enabled() or depth() or torch.is_inference_mode_enabled():
                 return None
             value = recorded(f, (model, *data))
             scalar = value[0] if isinstance(value, tuple) else next(iter(value.values())) if isinstance(value, dict) else value

@@ -13,7 +13,7 @@ from torch import nn
 from adinterface import ConversionError
 from adinterface.core.contract import FlatFunction
 
-from .ambient import here
+from .ambient import CREATES, DEPTH, depth
 from .private import is_wrapped
 from .reaching import leaves_behind
 
@@ -41,7 +41,7 @@ _mark = lru_cache(_Mark)
 
 def marked(leaves: Iterable[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """Tensors that only this call refers to, with the mark, which takes 0.1 us each."""
-    result, mark = tuple(leaves), _mark(here.depth, get_ident())
+    result, mark = tuple(leaves), _mark(depth(), get_ident())
     for leaf in result:
         leaf.__reduce_ex__ = mark  # type: ignore[method-assign]
     return result
@@ -55,28 +55,28 @@ def _mark_of(leaf: torch.Tensor) -> _Mark | None:
 def _is_outside(leaf: torch.Tensor) -> bool:
     """Whether a leaf tensor belongs to a call around this one, or to the user: to no call that has ended."""
     mark = _mark_of(leaf)
-    return mark is None or mark.depth < here.depth or mark.thread != get_ident()
+    return mark is None or mark.depth < depth() or mark.thread != get_ident()
 
 
 def recorded(function: Callable[..., T], inputs: Iterable[Any]) -> T:
     """What a function gives at these inputs, recorded: results of calls inside it stay in the graph."""
-    here.depth += 1
+    token = DEPTH.set(depth() + 1)
     try:
         return function(*inputs)
     finally:
-        here.depth -= 1
+        DEPTH.reset(token)
 
 
 class Creating:
     """The scope of a call with `create_graph`: copies of leaves stay in the graph of every leaf that requires grad."""
 
-    __slots__ = ("before",)
+    __slots__ = ("token",)
 
     def __enter__(self) -> None:
-        self.before, here.creates = here.creates, True
+        self.token = CREATES.set(True)
 
     def __exit__(self, *raised: object) -> None:
-        here.creates = self.before
+        CREATES.reset(self.token)
 
 
 def in_graph(given: Iterable[Any]) -> bool:
@@ -85,7 +85,7 @@ def in_graph(given: Iterable[Any]) -> bool:
         if isinstance(value, torch.Tensor):
             if value.grad_fn is not None:
                 return True
-            if value.requires_grad and (here.depth or (_mark_of(value) is not None and _is_outside(value))):
+            if value.requires_grad and (depth() or (_mark_of(value) is not None and _is_outside(value))):
                 return True
         elif isinstance(value, nn.Module) and any(x.grad_fn is not None for x in (*value.parameters(), *value.buffers())):
             return True

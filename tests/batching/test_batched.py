@@ -459,14 +459,6 @@ def test_statistics_in_training_mode_are_refused():
     assert model.norm.num_batches_tracked == 2
 
 
-def test_a_buffer_that_would_lose_its_change_is_refused():
-    model = Counting()
-    message = r"batched: f changes the buffer calls of Counting, .* module.eval\(\), or .* AutoTorch\(chunk_size=1\)"
-    with pytest.raises(ConversionError, match=message):
-        batched(gradient, lambda m, x: m(x), AutoTorch(), model, Constant(Each(torch.tensor(X))))
-    assert model.calls == 0
-
-
 def test_random_numbers_are_refused_unless_told():
     def f(w, x):
         return (w * torch.nn.functional.dropout(x, 0.5)).sum()

@@ -3,7 +3,6 @@
 Imports NumPy and nothing else of this package. An engine imports `adinterface` and the names here, which are public.
 """
 
-from .ambient import task_made
 from .arrays import block_dtype, cast_like, copies, full_like, library_of, library_of_array, size_of
 from .auto import AutoBackend, changed_options
 from .backend import (
@@ -61,7 +60,6 @@ __all__ = [
     "cast_like", "block_dtype", "require_linear", "Note", "note_of", "TAKE_FUNCTIONS", "advice", "levels_to_the_user",
     "note_step", "note_accuracy", "active_record", "key_of", "Unkeyed", "changed_options", "backend_of", "in_mode",
     "evaluation", "function_of_extension", "copies",
-    "task_made",
 ]  # fmt: skip
 
 publish(__name__, globals())

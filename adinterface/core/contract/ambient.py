@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from math import inf
 from typing import Any, Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -41,19 +40,8 @@ class Ambient(NamedTuple):
 
 CORE: ContextVar[Ambient] = ContextVar("adinterface", default=Ambient())  # noqa: B039 - a tuple
 
-#: See `task_made`.
-TASK_MADE: ContextVar[float] = ContextVar("adinterface.task", default=inf)
-
 #: The current state of the core.
 now: Callable[[], Ambient] = CORE.get
-
-
-def task_made() -> float:
-    """When the executor's task that this thread runs was made, by `time.perf_counter_ns()`; infinity where it is not known.
-
-    A call that began later in another thread is not around this one.
-    """
-    return TASK_MADE.get()
 
 
 class within(Generic[T]):
@@ -71,4 +59,4 @@ class within(Generic[T]):
         self._variable.reset(self._token)
 
 
-__all__ = ["CORE", "TASK_MADE", "Ambient", "Form", "Kinds", "now", "task_made", "within"]
+__all__ = ["CORE", "Ambient", "Form", "Kinds", "now", "within"]

@@ -317,8 +317,8 @@ def test_a_constant_that_f_counts_in_is_noted_in_forward_mode():
     with pytest.raises(RuntimeError, match="captured Tensor") as caught:
         gradient(f, _FORWARD, DATA, Constant(module))
     assert caught.value.__notes__ == [
-        "f writes to a tensor that it captured or got in a Constant, which torch's forward mode does not allow. A BatchNorm"
-        " there does in training mode. Use AutoTorch(), or module.eval()."
+        "f writes to a tensor that it captured or that a module holds, which forward mode and batches of torch do not allow. A "
+        "BatchNorm does in training mode: module.eval(). Or use AutoTorch(), in a batch AutoTorch(chunk_size=1)."
     ]
     assert_tree(gradient(f, _FORWARD, DATA, Constant(module.eval()))[0], gradient(f, AutoTorch(), DATA, Constant(module))[0])
 

@@ -78,17 +78,17 @@ def _known() -> dict[str, type[AutoBackend]]:
 
 
 def _value(node: ast.expr) -> Any:
-    if isinstance(node, ast.Name):
-        cls = _known().get(node.id)
-        if cls is None:
-            raise ValueError(f"There is no backend {node.id!r}; there are {', '.join(sorted(_known()))}.")
-        return cls()
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        known = _known().get(node.func.id)
-        if known is not None:
-            options = {word.arg: _value(word.value) for word in node.keywords if word.arg is not None}
-            return known(*[_value(arg) for arg in node.args], **options)
-    return ast.literal_eval(node)
+    named = node.func if isinstance(node, ast.Call) else node
+    if not isinstance(named, ast.Name):
+        try:
+            return ast.literal_eval(node)
+        except ValueError:
+            raise TypeError(f"{ast.unparse(node)} is no literal") from None
+    known = _known().get(named.id)
+    if known is None:
+        raise ValueError(f"There is no backend {named.id!r}; there are {', '.join(sorted(_known()))}.")
+    args, words = (node.args, node.keywords) if isinstance(node, ast.Call) else ([], [])
+    return known(*[_value(arg) for arg in args], **{str(word.arg): _value(word.value) for word in words})
 
 
 def matching(scenarios: Iterable[Scenario], patterns: Sequence[str]) -> list[Scenario]:

@@ -163,9 +163,18 @@ def test_a_backend_is_read_from_the_command_line(text, expected):
     assert backend_from(text) == expected
 
 
-@pytest.mark.parametrize("text", ["AutoNothing", "3", "AutoTorch(", "__import__('os')", "AutoTorch(colour=1)", ""])
-def test_what_is_no_backend_is_refused(text):
-    with pytest.raises(ValueError, match=r"no backend|malformed"):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *[(text, "^There is no backend 'AutoNothing'; there are AutoAutograd, ") for text in ("AutoNothing", "AutoNothing()")],
+        ("SecondOrder(AutoNothing(), AutoTorch())", "^There is no backend 'AutoNothing'; there are AutoAutograd, "),
+        ("__import__('os')", "^There is no backend '__import__'"),
+        ("AutoTorch(mode=os.name)", r"^'AutoTorch\(mode=os.name\)' is no backend: os.name is no literal$"),
+        *[(text, f"^{re.escape(repr(text))} is no backend") for text in ("3", "AutoTorch(", "AutoTorch(colour=1)", "")],
+    ],
+)
+def test_what_is_no_backend_is_refused(text, message):
+    with pytest.raises(ValueError, match=message):
         backend_from(text)
 
 

@@ -36,18 +36,15 @@ print(json.dumps([outcomes, FIRST_ORDER_ONLY]))
 """
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """Runs Python beside the installed distribution, warnings being errors, and gives what it printed."""
-    folder = tmp_path_factory.mktemp("tutorial")
-    shutil.copytree(SOURCE, folder / "source", ignore=shutil.ignore_patterns("__pycache__"))
+def installed(source, site):
+    """Runs Python beside a distribution installed from a folder, warnings being errors, and gives what it printed."""
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
-    command += ["--no-build-isolation", "--target", str(folder / "site"), str(folder / "source")]
+    command += ["--no-build-isolation", "--target", str(site), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
     def program(*arguments):
-        paths = [str(folder / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        paths = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         command = [sys.executable, "-W", "error", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
@@ -55,6 +52,13 @@ def run(tmp_path_factory):
         return done.stdout
 
     return program
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tutorial")
+    shutil.copytree(SOURCE, folder / "source", ignore=shutil.ignore_patterns("__pycache__"))
+    return installed(folder / "source", folder / "site")
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +89,17 @@ def test_what_mygrad_cannot_do_alone_it_does_inside_finite_differences(run, tabl
 
 def test_the_session_of_the_page(run):
     run("-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "-o", "ELLIPSIS", str(SOURCE / "session.txt"))
+
+
+def test_the_three_files_of_the_first_engine_install(tmp_path):
+    (tmp_path / "source").mkdir()
+    for caption, code in re.findall(r"^```\{code-block\} \w+\n:caption: (\S+)\n\n(.*?)^```$", PAGE.read_text(), re.M | re.S):
+        (tmp_path / "source" / caption).write_text(code)
+    run = installed(tmp_path / "source", tmp_path / "site")
+    assert {path.name for path in (tmp_path / "site").glob("*.py")} == {"dual.py", "adinterface_dual.py"}
+    call = "from adinterface import *; from adinterface_dual import *; print(gradient(lambda x: x * x * x, AutoDual(), 2.0))"
+    assert run("-c", call) == "(12.0,)\n"
+    assert run("-m", "adinterface").splitlines()[-1].endswith("pip install adinterface-dual")
 
 
 def test_it_is_a_backend_of_at_most_80_lines():

@@ -724,3 +724,47 @@ def test_logarithms_of_complex_numbers_times_a_factor(backend):
 def test_the_digamma_function_of_complex_numbers_has_no_derivative_in_scipy(backend):
     with pytest.raises(NumpyCodeError, match=r"scipy\.special\.psi has no further derivative here"):
         gradient(numpy_function(lambda x: np.real(special.digamma(x + 0.5j))), backend, 0.7)
+
+
+NEAR = [
+    (lambda x: special.agm(x, 1.0), lambda x: mpmath.agm(x, 1), (1e-18, 1e-12, 0.3)),
+    (lambda x: special.inv_boxcox1p(x, 0.5), lambda x: x + x * x / 4, (1e-300, 1e-17, -1e-17, 1e-10, -1.9999, 3.0)),
+    (lambda x: special.powm1(x, 2.0), lambda x: x**2 - 1, (0.0,)),
+    (lambda y: special.powm1(0.0, y), lambda y: mpmath.mpf(-1), (0.5, 2.0)),
+    (lambda x: special.shichi(x)[0], mpmath.shi, (1e-9, 1e-3, 0.999, 1.001, 5.0)),
+    (lambda x: special.sici(x)[0], mpmath.si, (1e-9, 1e-3, 0.999, 1.001, 5.0)),
+    (special.i1e, lambda x: mpmath.besseli(1, x) * mpmath.exp(-abs(x)), (1e-9, -1e-3, 0.499, 0.501, 3.0)),
+]
+
+
+@each_engine
+@pytest.mark.parametrize("n", range(len(NEAR)))
+def test_special_functions_near_zero(backend, n):
+    """Value, slope and second derivative where a formula of differences loses its digits; SciPy's value too."""
+    code, exact, points = NEAR[n]
+    for x in points:
+        with mpmath.workdps(700):
+            size = mpmath.mpf(10) ** -20 * abs(mpmath.mpf(x) or 1)
+            wanted = [exact(mpmath.mpf(x)), *[mpmath.diff(exact, mpmath.mpf(x), k, h=size) for k in (1, 2)]]
+        found = value_derivative_and_second_derivative(numpy_function(code), backend, x)
+        assert found.value == pytest.approx(float(code(x)), rel=1e-12, abs=0)
+        for got, number in zip(found, wanted):
+            assert got == pytest.approx(float(number), rel=1e-11, abs=1e-15 * abs(float(wanted[1])))
+
+
+COMPLEX64 = """
+    wrightomega(z); erf(z); erfcx(z); wofz(z); fresnel(z)[0]; sici(z)[0]; exp1(z); spence(z); gamma(z); jv(0.5, z); airy(z)[0];
+    hyp0f1(0.5, z); hyp1f1(0.5, 1.5, z); hyp2f1(0.5, 1.5, 2.25, z); eval_legendre(2.0, z); elliprc(0.5, z); xlogy(0.5, z)
+"""
+
+
+@each_engine
+@pytest.mark.parametrize("use", [use.strip() for use in COMPLEX64.split(";")])
+def test_complex_numbers_keep_their_precision(backend, use):
+    f = lambda z: np.abs(eval(use, vars(special), {"z": z}))
+    z = np.array(0.3 + 0.2j)
+    wide, narrow = [value_and_gradient(numpy_function(f), backend, z.astype(dtype)) for dtype in (complex, np.complex64)]
+    assert (wide.gradient[0].dtype, narrow.gradient[0].dtype) == (np.complex128, np.complex64)
+    assert wide.value == pytest.approx(f(z))
+    assert narrow.value == pytest.approx(f(z), rel=2e-6)
+    assert narrow.gradient[0] == pytest.approx(wide.gradient[0], rel=1e-5)

@@ -127,14 +127,23 @@ def box_cox(shift: int) -> Callable[..., Array]:
     return code
 
 
-def inv_boxcox(xp: ModuleType, y: Any, power: Any) -> Array:
-    """exp(log1p(power * y) / power), with a series for the exponent where that is a quotient of small numbers."""
-    y, power = broadcast(xp, *_inexact(xp, y, power))
-    product = power * y
-    near = xp.abs(product) < 0.02
-    series = y * polynomial(xp.where(near, product, xp.zeros_like(y)), _LOGARITHM)
-    exponent = xp.log1p(xp.where(near, xp.ones_like(y), product)) / _guarded(xp, power, near)
-    return xp.exp(xp.where(near, series, exponent))
+def inv_boxcox(shift: int) -> Callable[..., Array]:
+    """exp(log1p(power * y) / power) - shift, with a series for the exponent where that is a quotient of small numbers."""
+
+    def code(xp: ModuleType, y: Any, power: Any) -> Array:
+        y, power = broadcast(xp, *_inexact(xp, y, power))
+        product = power * y
+        near = xp.abs(product) < 0.02
+        series = y * polynomial(xp.where(near, product, xp.zeros_like(y)), _LOGARITHM)
+        exponent = xp.log1p(xp.where(near, xp.ones_like(y), product)) / _guarded(xp, power, near)
+        exponent = xp.where(near, series, exponent)
+        low = exponent < -1  # there expm1 is -1 to rounding, and its rule would know nothing of the rest
+        if not shift:
+            return xp.exp(exponent)
+        rise = xp.expm1(xp.where(low, xp.zeros_like(y), exponent))
+        return xp.where(low, xp.exp(xp.where(low, exponent, xp.zeros_like(y))) - 1, rise)
+
+    return code
 
 
 def huber(xp: ModuleType, delta: Any, r: Any) -> Array:

@@ -45,6 +45,11 @@ def jacobi(values: Any, u: Any, m: Any) -> Any:
     )
 
 
+def agm(a: Any, b: Any) -> Any:
+    """By the complete integral, whose complementary parameter is small where one number is much smaller than the other."""
+    return math.pi / 4 * (a + b) / special.ellipkm1(4 * (a / (a + b)) * (b / (a + b)))
+
+
 # Carlson's integrals.
 
 

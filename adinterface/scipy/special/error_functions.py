@@ -110,9 +110,29 @@ def owens_t(y: Any, h: Any, a: Any) -> Any:
     )
 
 
-def hyperbolic_sinc(x: Any) -> Any:
-    """sinh(x) / x."""
-    return _where(x == 0, x, np.cosh, lambda x: np.sinh(x) / x)
+def powm1(v: Any, x: Any, y: Any) -> Any:
+    return (lambda: y * np.power(x, np.where(y == 0, 0.0, y - 1)), lambda: special.xlogy(np.power(x, y), x))
+
+
+def fresnel(values: Any, x: Any) -> Any:
+    return (np.sin(math.pi / 2 * x * x),), (np.cos(math.pi / 2 * x * x),)
+
+
+def sici(values: Any, x: Any) -> Any:
+    return (sinc(x, -1),), (np.cos(x) / x,)
+
+
+def sinc(x: Any, sign: int) -> Any:
+    """sinh(x) / x, or sin(x) / x for the sign -1. Near zero it is a series, since derivatives of the quotient cancel."""
+
+    def series(x: Any) -> Any:
+        total: Any = 1.0
+        for n in range(9, 0, -1):
+            total = 1 + sign * x * x / (2 * n * (2 * n + 1)) * total
+        return total
+
+    sine = np.sinh if sign > 0 else np.sin
+    return _where(np.abs(x) < 1, x, series, lambda x: sine(x) / x)
 
 
 def spence_slope(y: Any, x: Any) -> Any:

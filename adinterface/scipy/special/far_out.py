@@ -107,6 +107,10 @@ def _hankel(order: int) -> list[float]:
 _HANKEL = {order: _hankel(order) for order in (0, 1)}
 
 
+#: Of I1(x) / x, in powers of (x / 2)^2.
+_MODIFIED = [1 / (2 * math.factorial(n) * math.factorial(n + 1)) for n in range(9)]
+
+
 def scaled_bessel(order: int) -> Callable[..., Array]:
     """exp(-|x|) I(x) of order 0 or 1."""
 
@@ -115,7 +119,16 @@ def scaled_bessel(order: int) -> Callable[..., Array]:
         result = polynomial(1 / size, _HANKEL[order]) / xp.sqrt(size) / math.sqrt(2 * math.pi)
         return xp.copysign(result, x) if order else result
 
-    return lambda xp, native, x: either(xp, xp.abs(x) > 200, x, lambda x: series(xp, x), native)
+    def near_zero(xp: ModuleType, x: Array) -> Array:
+        """The power series, since derivatives of order 1 cancel."""
+        return x * xp.exp(-x * xp.sign(x)) * polynomial(x * x / 4, _MODIFIED)
+
+    def code(xp: ModuleType, native: Native, x: Array) -> Array:
+        near = xp.abs(x) < (0.5 if order else 0.0)
+        result = either(xp, xp.abs(x) > 200, xp.where(near, xp.ones_like(x), x), lambda x: series(xp, x), native)
+        return xp.where(near, near_zero(xp, xp.where(near, x, xp.zeros_like(x))), result) if order else result
+
+    return code
 
 
 # Gamma and what is made of it ----------------------------------------------------------------------------------------

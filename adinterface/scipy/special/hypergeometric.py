@@ -85,7 +85,7 @@ kummer_by: list[Callable[..., Any]] = by_parameters("hyp1f1", series.hyp1f1, 2, 
 
 def kummer_slope(a: Any, b: Any, x: Any) -> Any:
     line = (a == -1) & (b == -1)  # 1 + x, as SciPy has it, though the next function is open
-    first, second = (np.where(line, 1.0, parameter + 1) for parameter in (a, b))
+    first, second = (parameter + 1 - line * parameter for parameter in (a, b))  # which are 1 there
     return a / b * np.where(line, 1.0, special.hyp1f1(first, second, x))
 
 

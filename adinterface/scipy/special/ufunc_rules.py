@@ -42,7 +42,10 @@ def ruled(
         if host and any(type(arg) is float for arg in args):  # which some ufuncs of SciPy's take for float64
             dtype = np.empty(0, alike(*args)).real.dtype
             args = [np.asarray(arg, dtype) if type(arg) is float else arg for arg in args]
-        return function(*args)
+        result = function(*args)
+        if host and getattr(result, "dtype", None) == np.complex128 and alike(*args) == np.complex64:
+            return result.astype(np.complex64)  # xlogy and xlog1py have their types in another order
+        return result
 
     def derivatives(result: Any, *variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
         if partials is None:
@@ -50,8 +53,8 @@ def ruled(
         with np.errstate(all="ignore"):  # outside the domain, where the derivative may not be needed
             rows = partials(result, *in_order(variables, constants, places))
             if type(result) is tuple:
-                return tuple([_chosen(row, places, orders) for row in rows])
-            return _chosen(rows, places, orders)
+                return tuple([_chosen(row, places, orders, result[0]) for row in rows])
+            return _chosen(rows, places, orders, result)
 
     rule: Rule[..., Any] = from_partials(value, derivatives, host, product)
     definition = rule._definition
@@ -96,11 +99,13 @@ def _followed(x: Any) -> bool:
     return isinstance(x, NumpyArray) and x._engine.library.traced(x._array) and x.dtype.kind in "fc"
 
 
-def _chosen(given: Any, places: tuple[int, ...], orders: int) -> tuple[Any, ...]:
-    """The partial derivatives by the arguments in these places."""
+def _chosen(given: Any, places: tuple[int, ...], orders: int, result: Any) -> tuple[Any, ...]:
+    """The partial derivatives by the arguments in these places; those of a complex64 value have its precision."""
     row = given if type(given) is tuple else (given,)
     chosen = [row[n - orders] for n in places]
-    return tuple([partial() if callable(partial) and not isinstance(partial, NumpyArray) else partial for partial in chosen])
+    found = [partial() if callable(partial) and not isinstance(partial, NumpyArray) else partial for partial in chosen]
+    narrow = getattr(result, "dtype", None) == np.complex64
+    return tuple([x.astype(np.complex64) if narrow and getattr(x, "dtype", None) == np.complex128 else x for x in found])
 
 
 def scipy_ufunc(name: str) -> Any:

@@ -86,3 +86,20 @@ def spence(x: Any) -> Any:
 def gammainc(a: Any, x: Any) -> Any:
     """JAX has NaN where a is zero and x below one."""
     return jnp.where((a == 0) & (x > 0), 1, special.gammainc(a, x))
+
+
+def _sinc(x: Any) -> Any:
+    """sin(x) / x. The second derivative of JAX's is infinite near zero."""
+    small = jnp.abs(x) < 1
+    y = jnp.where(small, x * x, 0)
+    series: Any = 1.0
+    for n in range(9, 0, -1):
+        series = 1 - y / (2 * n * (2 * n + 1)) * series
+    away = jnp.where(small, 1, x)
+    return jnp.where(small, series, jnp.sin(away) / away)
+
+
+def sici(x: Any) -> Any:
+    return _with_slope(lambda x: special.sici(x)[0], _sinc, x), _with_slope(
+        lambda x: special.sici(x)[1], lambda x: jnp.cos(x) / x, x
+    )

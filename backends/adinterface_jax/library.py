@@ -106,7 +106,7 @@ class JaxLibrary(Library):
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         if isinstance(x, jax.Array):
             if dtype is not None and dtype_name(x.dtype) != dtype:
-                with self.scope(dtype):
+                with precision_of(dtype):
                     x = (x.real if kind(dtype) != "complex" and jnp.iscomplexobj(x) else x).astype(canonicalize_dtype(dtype))
         else:
             x = self._adopted(x, dtype)
@@ -122,7 +122,7 @@ class JaxLibrary(Library):
     def _adopted(self, x: Any, dtype: str | None) -> jax.Array:
         """A NumPy array, a Python number or a DLPack object as a JAX array."""
         if not isinstance(x, (np.ndarray, np.generic, float, complex, int)):
-            with self.scope(str(x.dtype).rpartition(".")[2]):
+            with precision_of(str(x.dtype).rpartition(".")[2]):
                 adopted = jnp.from_dlpack(x, copy=True)
             return adopted if dtype is None else self.asarray(adopted, dtype=dtype)
         if isinstance(x, (np.ndarray, np.generic)):
@@ -136,16 +136,11 @@ class JaxLibrary(Library):
             raise unsupported_dtype(str(dtype), "JAX", _SUPPORTED)
         # To name a dtype that the array has already costs as much again.
         named = None if dtype is None or (isinstance(x, np.ndarray) and dtype_name(x.dtype) == dtype) else dtype
-        with self.scope() if dtype is None else self.scope(dtype):
+        with precision_of() if dtype is None else precision_of(dtype):
             # Always a copy, made here: JAX shares the memory of NumPy arrays, or copies them when its computation starts (also
             # with `copy=True`), after the caller may have written to them.
             own = np.array(x) if isinstance(x, np.ndarray) else x
             return jnp.asarray(own, dtype=None if named is None else canonicalize_dtype(named))
-
-    @staticmethod
-    def scope(*dtypes: str) -> AbstractContextManager[Any]:
-        """The precision for arrays of these dtypes."""
-        return (_widening() if any_wide(dtypes) else None) or nullcontext()
 
     @staticmethod
     def _index_width(x: Any) -> Any:
@@ -210,6 +205,11 @@ class JaxLibrary(Library):
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
         return _widening if any_wide(dtypes) else None
+
+
+def precision_of(*dtypes: str) -> AbstractContextManager[Any]:
+    """The precision for arrays of these dtypes."""
+    return (_widening() if any_wide(dtypes) else None) or nullcontext()
 
 
 def _widening() -> AbstractContextManager[Any] | None:

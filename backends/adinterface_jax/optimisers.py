@@ -25,7 +25,7 @@ from adinterface.fit.for_engines import (
     require_floats,
 )
 
-from .library import JAX
+from .library import JAX, precision_of
 from .nodes import Pytree
 from .private import untraced
 from .whole_step import WholeStep
@@ -71,7 +71,7 @@ class Optax:
         """The initial Optax state, in which parameters have the model's structure."""
         require_floats(model, "from_optax: the model")
         leaves = _Leaves(model)
-        with JAX.scope(*leaves.dtypes):
+        with precision_of(*leaves.dtypes):
             return leaves.kept(self.transform.init(jax.tree.map(_as_jax, leaves.pytree(leaves.arrays()))))
 
     def update(self, gradient: Any, state: Any, model: Any = None, **extra: Any) -> tuple[Any, Any]:
@@ -91,7 +91,7 @@ class Optax:
     ) -> tuple[Any, Any]:
         leaves = _Leaves(one_gradient(model, gradient) if model is None else model)
         gradients = leaves.pytree(leaves.natives(leaves.parameters.gradients(gradient, required=True)))
-        with JAX.scope(*leaves.dtypes):
+        with precision_of(*leaves.dtypes):
             values = None if model is None else leaves.pytree(leaves.arrays())
             result, state = self._run(step, gradients, state, values, leaves, extra)
             return leaves.restored(result), leaves.kept(state)

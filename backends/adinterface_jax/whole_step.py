@@ -10,7 +10,7 @@ import numpy as np
 
 from adinterface.core.contract import Unkeyed, key_of
 
-from .library import JAX
+from .library import precision_of
 from .nnx import stateful
 from .private import ArrayImpl
 
@@ -67,7 +67,7 @@ class WholeStep:
         ):
             return None
         try:
-            with JAX.scope("float64" if wide else "float32"):
+            with precision_of("float64" if wide else "float32"):
                 value, *following = self._compiled(model, state, *data)
         except jax.errors.JaxRuntimeError:  # of the device, such as too little memory: not of f's code
             raise

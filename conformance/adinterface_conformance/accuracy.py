@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any
 
 from adinterface import AutoBackend, derivative, gradient
+from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.library import epsilon, width
 from adinterface.core.contract.registry import find
 
@@ -42,12 +42,19 @@ def differentiates(backend: AutoBackend) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def nests(backend: AutoBackend) -> bool:
-    """Whether the backend takes derivatives of its own derivatives. If not, scenarios of second order show what it says."""
-    with suppress(Exception), restored():
-        gradient(lambda x: gradient(lambda y: y * y * y, backend, x)[0], backend, 2.0)
-        return True
-    return False
+def does_not_nest(backend: AutoBackend) -> str:
+    """The words in which the backend refuses derivatives of its own derivatives; empty if it takes them.
+
+    Another error is no refusal: the checks of nested derivatives run, and show it.
+    """
+    try:
+        with restored():
+            gradient(lambda x: gradient(lambda y: y * y * y, backend, x)[0], backend, 2.0)
+    except (BackendError, NotImplementedError) as error:
+        return f"it refuses derivatives of its own derivatives ({error})"
+    except Exception:
+        return ""
+    return ""
 
 
 def tolerance(backend: AutoBackend, order: int, rtol: float, dtypes: Iterable[str]) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adinterface import Constant
-from adinterface.core.contract.library import PYTHON, kind
+from adinterface.core.contract.library import NUMPY, PYTHON, Library, kind
 from adinterface.core.contract.nodes import NodeType
 from adinterface.core.tree import handler_of
 
@@ -46,7 +46,8 @@ class Arguments:
     @property
     def point(self) -> list[Any]:
         """The differentiated leaves as arrays."""
-        return [np.array(leaf, dtype) for leaf, dtype in zip(self.leaves, self.dtypes)]
+        pairs = zip(self.leaves, self.dtypes)
+        return [np.array(handler_of(leaf, scan=False).to_numpy(leaf), dtype) for leaf, dtype in pairs]
 
     @property
     def first_array(self) -> Any:
@@ -90,13 +91,16 @@ class Arguments:
 
 
 def unwrapped(value: Any) -> Any:
-    """The value that f gets for one that is not differentiated: a copy without `Constant`."""
+    """The value that f gets without an engine for one that is not differentiated: a copy without `Constant`."""
     if isinstance(value, Constant):
         return unwrapped(value.value)
     handler = handler_of(value, scan=False)
     if isinstance(handler, NodeType):
         return value if handler.is_owner else mapped(unwrapped, value)
-    return value.copy() if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    own = isinstance(handler, Library) and handler not in (NUMPY, PYTHON)
+    return handler.to_numpy(value).copy() if own else value
 
 
 def shifted(value: Any, factor: float = 0.96875) -> Any:

@@ -28,7 +28,8 @@ import numpy as np
 
 import adinterface
 from adinterface import AutoBackend, AutoSparse, Constant, DisconnectedWarning, Each, OutputError, PrecisionWarning
-from adinterface.core.contract import NodeType
+from adinterface.core.contract import Backend, NodeType
+from adinterface.core.contract.errors import PrecisionError
 from adinterface.core.contract.library import Library, kind, width
 from adinterface.core.contract.registry import find
 from adinterface.core.operators.operation import FieldForm, Operation
@@ -37,7 +38,7 @@ from adinterface.sparse.operators import SPARSE
 from adinterface.tools.facts import fields_of, operator_of, plain_of
 
 from . import laws, ownership
-from .accuracy import nests
+from .accuracy import does_not_nest
 from .arguments import shifted
 from .case import Case, Counted, case_of, operation_of, quiet
 from .scenario import OneOf, Scenario
@@ -90,13 +91,8 @@ class Check(NamedTuple):
     share: int
     #: A further condition on the scenario.
     condition: Callable[[Scenario, AutoBackend], bool]
-    #: A package without which it is skipped, as its users write it.
-    needs: str = ""
-
-    @property
-    def available(self) -> bool:
-        """Whether the package that it needs is installed."""
-        return not self.needs or importlib.util.find_spec(self.needs.lower()) is not None
+    #: Why a backend is not asked for it, in words; empty if it is.
+    unasked: Callable[[AutoBackend], str]
 
     @property
     def name(self) -> str:
@@ -115,7 +111,7 @@ class Check(NamedTuple):
     def applies(self, scenario: Scenario, backend: AutoBackend, *, everything: bool = False) -> bool:
         """Whether the law is to be checked for this scenario; with `everything` also where a sample would do."""
         return (
-            self.available
+            not self.unasked(backend)
             and self.operators(operation_of(scenario))
             and not scenario.tags & self.without
             and (everything or self.share == 1 or _sampled(f"{self.name} {scenario.name}", self.share))
@@ -140,7 +136,7 @@ def check(
     without: Collection[str] = (),
     share: int = 1,
     condition: Callable[[Scenario, AutoBackend], bool] = _always,
-    needs: str = "",
+    unasked: Callable[[AutoBackend], str] = lambda backend: "",
 ) -> Callable[[Callable[[Case], None]], Callable[[Scenario, AutoBackend], None]]:
     """Make a check from a law of a `Case`, and register it in CHECKS.
 
@@ -154,7 +150,7 @@ def check(
             with quiet():
                 law(case)
 
-        entry = Check(checked, operators, frozenset(without), share, condition, needs)
+        entry = Check(checked, operators, frozenset(without), share, condition, unasked)
         CHECKS[entry.name] = entry
         return checked
 
@@ -422,24 +418,19 @@ def constants(case: Case) -> None:
     ownership.constants(case)
 
 
-def _nests(scenario: Scenario, backend: AutoBackend) -> bool:
-    """As `_exact_reals`, for a backend that takes derivatives of its own derivatives."""
-    return _exact_reals(scenario, backend) and nests(backend)
-
-
-@check(without=("kink",), share=4, condition=_nests)
+@check(without=("kink",), share=4, condition=_exact_reals, unasked=does_not_nest)
 def outer(case: Case) -> None:
     """An outer derivative passes through Constants and keywords."""
     ownership.outer(case)
 
 
-@check(without=("kink",), share=16, condition=_nests)
+@check(without=("kink",), share=16, condition=_exact_reals, unasked=does_not_nest)
 def outer_in_a_thread(case: Case) -> None:
     """An outer derivative passes through a call in a thread that f started, or the call is refused."""
     ownership.outer_in_a_thread(case)
 
 
-@check(with_fields("back", "push"), without=("kink",), share=2, condition=_nests)
+@check(with_fields("back", "push"), without=("kink",), share=2, condition=_exact_reals, unasked=does_not_nest)
 def maps_outside(case: Case) -> None:
     """An outer derivative passes through `back` and `push` that were made outside of it."""
     ownership.maps_outside(case)
@@ -487,6 +478,40 @@ def received(case: Case) -> None:
     assert not case.counted.seen, case.counted.seen
 
 
+def _lacks_arrays(backend: AutoBackend) -> str:
+    library = find(pair_of(backend)[1]).library
+    return "it has no arrays of its own" if library is None or library.plain_numpy else ""
+
+
+@check(share=4, condition=lambda scenario, backend: _has_arrays(scenario), unasked=_lacks_arrays)
+def own_arrays(case: Case) -> None:
+    """For arrays of the engine as arguments the results have the same numbers, in arrays of the engine."""
+    scenario, plain = case.scenario, case.run()
+    native = functools.partial(_native, case.engine.libraries[0])
+    args, kwargs, seed = (mapped(native, given) for given in (scenario.args, dict(scenario.kwargs), scenario.seed))
+    tangents = None if scenario.tangents is None else mapped(native, scenario.tangents)
+    own = Case(dataclasses.replace(scenario, args=args, kwargs=kwargs, seed=seed, tangents=tangents), case.backend)
+    if scenario.tangents is None:
+        own.once("direction tangents", lambda: case.direction("tangents"))
+    if scenario.seed is None and "back" in case.forms:
+        own.once("codirection seed", lambda: case.codirection("seed"))
+    for part, got in own.run().items():
+        assert_close(got, plain[part], part, case.rtol(), case.scale(plain))
+        _walk(own, part, got, _same_shape)
+        _walk(own, part, got, functools.partial(_same_type, own))
+    assert not own.counted.seen, own.counted.seen
+
+
+def _native(library: Library, leaf: Any) -> Any:
+    """A floating array as an array of the engine, which may lack its dtype."""
+    if isinstance(leaf, Constant):
+        return Constant(mapped(functools.partial(_native, library), leaf.value))
+    try:
+        return library.asarray(leaf) if _is_floating_array(leaf) else leaf
+    except PrecisionError:
+        return leaf
+
+
 @check(share=4)
 def prepared(case: Case) -> None:
     """A call prepared for other numbers returns the result of a plain one, for no more evaluations; a compiler refuses
@@ -521,7 +546,16 @@ def prepared(case: Case) -> None:
         assert_close(got, known[part], f"{part} of the call before", 1e-12)
 
 
-@check(lambda operation: operation in SPARSE, without=("complex", "complex64", "float16", "kink"), share=8, needs="SciPy")
+def _lacks_scipy(backend: AutoBackend) -> str:
+    return "" if importlib.util.find_spec("scipy") is not None else "SciPy is not installed"
+
+
+@check(
+    lambda operation: operation in SPARSE,
+    without=("complex", "complex64", "float16", "kink"),
+    share=8,
+    unasked=_lacks_scipy,
+)
 def sparse(case: Case) -> None:
     """AutoSparse returns the same blocks as sparse matrices, from a pattern that it detected and checked."""
     plain = case.run()
@@ -833,6 +867,22 @@ def picklable(case: Case) -> None:
     assert hash(copy) == hash(case.backend), "the copy has another hash"
     for part, got in case.again(copy).items():
         assert_close(got, case.run()[part], part, 0.0)
+
+
+@check(share=48)
+def members(case: Case) -> None:
+    """The classes of the engine define members of the contract alone: a name that the contract lost would do nothing."""
+    for one, base in ((case.engine, Backend), *((library, Library) for library in case.engine.libraries)):
+        lines = [cls for cls in type(one).__mro__ if issubclass(cls, base) and cls is not base]
+        unknown = [name for cls in lines for name in vars(cls) if not name.startswith("_") and name not in _members(base)]
+        assert not unknown, (
+            f"{type(one).__name__} defines {', '.join(unknown)}, which {base.__name__} does not have. Names of the engine's own "
+            "begin with an underscore."
+        )
+
+
+def _members(base: type) -> set[str]:
+    return {*dir(base), *(name for cls in base.__mro__ for name in vars(cls).get("__annotations__", ()))}
 
 
 # At the end, when every other check has made its calls.

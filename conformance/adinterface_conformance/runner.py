@@ -359,10 +359,14 @@ def _failures(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, str, str]]:
 
 
 def _ending(selection: Selection, done: Run) -> Iterator[str]:
-    """What was skipped or not checked, and the total."""
-    for check in CHECKS.values():
-        if not check.available and selection.wanted(check):
-            yield f"The check {check.name} was skipped: it needs {check.needs}, which is not installed."
+    """What was not checked and why, and the total."""
+    for backend in selection.backends:
+        dropped: dict[str, list[str]] = {}
+        for check in filter(selection.wanted, CHECKS.values()):
+            dropped.setdefault(check.unasked(backend), []).append(check.name)
+        for reason, names in dropped.items():
+            if reason:
+                yield f"Not checked on {label(backend)}: {', '.join(names)}: {reason}."
     if not any(map(is_function, selection.scenarios)):
         for backend in filter(has_namespace, selection.backends):
             yield f"The array functions of {label(backend)} were not checked one by one: --all does."

@@ -19,6 +19,7 @@ from adinterface_autograd.repairs.reverse import ReverseNode
 from adinterface_autograd.repairs.traces import new_trace
 from adinterface_conformance import CHECKS, OneOf, Scenario
 from adinterface_conformance.checks import checks_for
+from adinterface_conformance.runner import Selection, _ending, begun
 from test_mutations_of_calls import CAUGHT as CALLS_CAUGHT
 
 from adinterface import (
@@ -595,10 +596,47 @@ def test_a_wrong_result_of_workers_is_caught(backend, wrong, words):
         check(replace(fresh(scenario), operator=changed), backend)
 
 
+@pytest.mark.parametrize("backend", [AutoJax(), AutoTorch()], ids=lambda backend: backend.name)
+@pytest.mark.parametrize("wrong", [lambda g: -g, np.asarray, lambda g: 1 / 0], ids=["sign", "numpy", "refused"])
+def test_a_wrong_result_for_arrays_of_the_engine_is_caught(wrong, backend):
+    def changed(f, backend, x):
+        found = gradient(f, backend, x)
+        return found if isinstance(x, np.ndarray) else tuple(map(wrong, found))
+
+    changed.__name__ = "gradient"
+    check = CHECKS["own_arrays"].function
+    check(fresh(CUBES), backend)
+    with pytest.raises((AssertionError, ZeroDivisionError)):
+        check(replace(fresh(CUBES), operator=changed), backend)
+
+
+def test_a_member_that_the_contract_does_not_have_is_caught(monkeypatch):
+    monkeypatch.setattr(Mutant, "vjp", lambda self: None, raising=False)
+    assert "Mutant defines vjp, which Backend does not have" in caught(fresh(CUBES), AutoMutant())["members"]
+
+
+@pytest.mark.parametrize(
+    ("raised", "checked"), [(NotImplementedError("no nesting"), False), (ValueError("a fault"), True)], ids=["refused", "broken"]
+)
+def test_nested_derivatives_are_left_out_only_where_the_engine_refuses_them(raised, checked, monkeypatch):
+    def once(right, function, leaves):
+        if isinstance(leaves[0], Box):
+            raise raised
+        return right(function, leaves)
+
+    monkeypatch.setitem(ENGINE, "alone", once)
+    backend = AutoMutant("alone", option=checked)
+    assert (CHECKS["outer"].unasked(backend) == "") is checked
+    assert ("outer" in caught(fresh(CUBES), backend)) is checked
+    if not checked:
+        told = list(_ending(Selection((backend,), ()), begun(Selection((backend,), ()))))
+        assert "outer, outer_in_a_thread, maps_outside: it refuses derivatives of its own derivatives (no nesting)." in told[0]
+
+
 def test_every_check_catches_something():
     checks = {row[-1] for row in (*ENGINE_CAUGHT, *RESULT_CAUGHT)}
     checks |= {"prepared", "stacks", "picklable", "refuses_what_is_no_scalar", "documented", "formula", "runs", "sparse"}
-    checks |= {"batched", "workers", "recorded"}  # of a rule: test_mutations_of_calls.py
+    checks |= {"batched", "workers", "own_arrays", "members", "recorded"}  # of a rule: test_mutations_of_calls.py
     assert checks | {row[-1] for row in CALLS_CAUGHT} == set(CHECKS)
 
 

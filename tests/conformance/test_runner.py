@@ -415,11 +415,12 @@ def test_a_run_that_was_stopped_goes_on(scenarios, tmp_path, monkeypatch, capsys
 
 
 def test_it_says_what_was_not_checked(scenarios, monkeypatch, capsys):
-    monkeypatch.setitem(CHECKS, "sparse", CHECKS["sparse"]._replace(needs="NoSuchPackage"))
+    monkeypatch.setitem(CHECKS, "sparse", CHECKS["sparse"]._replace(unasked=lambda backend: "SciPy is not installed"))
     command = ["--scenario", "lines/slope", "--backend", "AutoFiniteDifferences"]
     assert main([*command, "--backend", "AutoAutograd"]) == 0
     shown = capsys.readouterr().out
-    assert "The check sparse was skipped: it needs NoSuchPackage, which is not installed." in shown
+    assert "Not checked on AutoAutograd(): sparse: SciPy is not installed." in shown
+    assert "Not checked on AutoFiniteDifferences(): draws: it evaluates f at many points." in shown
     assert "The array functions of AutoAutograd() were not checked one by one: --all does." in shown
     assert "functions of AutoFiniteDifferences()" not in shown
 
@@ -427,7 +428,7 @@ def test_it_says_what_was_not_checked(scenarios, monkeypatch, capsys):
 def test_a_check_whose_package_is_missing_does_not_apply(monkeypatch):
     square = Scenario("squares/rows", jacobian, lambda x: x * x, (np.ones(2),))
     assert CHECKS["sparse"].applies(square, FINITE, everything=True)
-    assert not CHECKS["sparse"]._replace(needs="NoSuchPackage").applies(square, FINITE, everything=True)
+    assert not CHECKS["sparse"]._replace(unasked=lambda backend: "SciPy is not installed").applies(square, FINITE, everything=True)
 
 
 def test_the_functions_of_the_standard_are_scenarios(capsys):

@@ -333,11 +333,12 @@ class Library(LibraryShortcuts, ABC):
             there are numbers. It then compares those of the results. `function.fixes` says whether the value has Python values,
             too, which are those of `example`; so the function must run in each call, also if none of its results is used.
 
-        By default a traced array raises: without custom rules its derivative would be lost.
+        By default a traced array raises, because its derivative would be lost.
         """
         if any(map(self.traced, arrays)):
+            lacking = "outside" if "custom" in self.gives else "custom"
             raise ConversionError(
-                f"{self.name} cannot trace outside code, and takes no derivative for it: it has no `Library.custom`."
+                f"{self.name} cannot trace outside code, and takes no derivative for it: it has no `Library.{lacking}`."
             )
         result = function(*map(self.to_numpy, arrays))
         return tuple([self.asarray(x, like=arrays[0]) for x in result])

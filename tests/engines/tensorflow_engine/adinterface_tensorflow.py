@@ -24,7 +24,7 @@ class TensorFlowLibrary(Library):
 
     types = (tf.Tensor,)
     mutable = False
-    thread = threading.local()
+    _thread = threading.local()
     stopped = staticmethod(tf.stop_gradient)
     namespace = staticmethod(lambda x: NAMESPACE)
 
@@ -32,10 +32,10 @@ class TensorFlowLibrary(Library):
         return x.dtype.name
 
     def traced(self, x):
-        return bool(self.tapes()) or not hasattr(x, "numpy")
+        return bool(self._tapes()) or not hasattr(x, "numpy")
 
-    def tapes(self):
-        return vars(self.thread).setdefault("tapes", [])
+    def _tapes(self):
+        return vars(self._thread).setdefault("tapes", [])
 
     def value_under_trace(self, x):
         return x.numpy() if hasattr(x, "numpy") else None
@@ -64,7 +64,7 @@ class TensorFlowLibrary(Library):
             return tuple(tape.gradient(images, tangents, cotangents, tf.UnconnectedGradients.ZERO))
 
         value, aux = rule.value(tuple(map(tf.stop_gradient, leaves)), carried)
-        if any(x is not None for tape, roots in self.tapes() for x in tape.gradient(value, roots)):
+        if any(x is not None for tape, roots in self._tapes() for x in tape.gradient(value, roots)):
             raise rule.captured()
         outputs = tuple(tf.custom_gradient(lambda *leaves: (value, back))(*leaves))  # `back` needs the followed ones
         return outputs, aux
@@ -100,7 +100,7 @@ class TensorFlowBackend(Backend):
     known_failures = KNOWN_FAILURES
 
     def pullback(self, function, leaves, *, differentiable=False):
-        leaves, tapes = tuple(map(tf.identity, leaves)), LIBRARY.tapes()
+        leaves, tapes = tuple(map(tf.identity, leaves)), LIBRARY._tapes()
         with tf.GradientTape(persistent=True) as tape:
             tape.watch(leaves)
             tapes.append((tape, leaves))

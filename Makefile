@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint docs check sweeps coverage benchmark versions integrations openmdao engines clean
+.PHONY: help demo test lint docs check sweeps coverage benchmark versions integrations engines clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,10 +62,6 @@ versions: ## the core tests and the conformance table at the lowest declared and
 integrations: $(VENV)-integrations/.ready ## the packages that adinterface.integrations leads to: PyTensor, PyMC, pymanopt, Tesseract, OpenMDAO
 	@$(VENV)-integrations/bin/python -m pytest -q tests/integrations --ignore tests/integrations/test_pymanopt.py
 	@$(VENV)-integrations/bin/python -m pytest -q -W ignore::FutureWarning:arviz tests/integrations/test_pymanopt.py 'tests/project/test_docs.py::test_page[integrations]'
-
-openmdao: $(VENV)-integrations/.ready ## the compute methods of OpenMDAO and Dymos, through adinterface.integrations.openmdao
-	@$(VENV)-integrations/bin/python -m pip install -qq --disable-pip-version-check -c constraints-integrations.txt dymos
-	@$(VENV)-integrations/bin/python -m adinterface_studies openmdao
 
 clean: ## remove the environment and whatever was built
 	rm -rf $(VENV) $(VENV)-integrations $(VENV)-engines .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -72,13 +72,6 @@ TABLES = {
         "multiple of the time of NumPy or SciPy for the value.",
         "functions --sweep --dtype float64 --dtype float32 --costs",
     ),
-    "packages": Table(
-        "Table: functions of packages",
-        "200 functions, drawn at random from 1,100 that were written before any was run; 184 of them run in NumPy with a "
-        "settled difference. Before any repair, 156 were right on torch and autograd, and 144 prepared on JAX. The table "
-        "is after repairs.",
-        "packages --prepared",
-    ),
     "overhead": Table(
         "Table: the cost of numpy_function",
         "Microseconds of one operation on ten numbers, and what `numpy_function` adds to it.",
@@ -135,12 +128,6 @@ TABLES = {
         "prepared call from a JAX array to BCOO, ours / theirs; the same from a NumPy array to SciPy's CSR on each "
         "engine.",
         "benchmark --sparse --processor-time",
-        "text",
-    ),
-    "judge": Table(
-        "Table: verdicts of check_gradient",
-        "Right derivatives, and planted faults, on PyTorch, JAX and autograd, at twenty random points for each row.",
-        "judge --seeds 20",
         "text",
     ),
     "benchmark": Table(

@@ -33,7 +33,6 @@ from adinterface_conformance.__main__ import main as conformance
 from adinterface_conformance.outcome import known_failures
 from adinterface_studies import tables
 from adinterface_studies.__main__ import main as studies
-from adinterface_studies.differences.cutest import INSTALL
 from adinterface_studies.functions.exact import FUNCTIONS, GROUPS
 from adinterface_studies.scenarios import SCENARIOS
 from adinterface_studies.tables import TABLES
@@ -179,9 +178,7 @@ def _check_command(line: str) -> None:
     """Whether a command could be given: its package, its extra, its options, its target exist."""
     words = [word.strip("[]'\"") for word in line.split()]
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
-    if line in [command for _, command in INSTALL.values()]:
-        pass  # a collection of problems, as the study of it says where it is not installed
-    elif words[:2] == ["pip", "install"]:
+    if words[:2] == ["pip", "install"]:
         name, _, extra = words[2].partition("[")
         assert name == project["name"] and extra in project["optional-dependencies"], line  # noqa: PT018
     elif words[:2] == ["python", "-m"] and words[2] == "adinterface":

@@ -11,7 +11,7 @@ import pytest
 import torch
 from adinterface_studies.differences.exact import scalar
 from adinterface_studies.differences.problems import Doubles, problems
-from adinterface_studies.judge.functions import RIGHT
+from judged_functions import RIGHT
 from backends_table import each_backend, each_engine
 from torch import nn
 

@@ -1,15 +1,16 @@
 """Three verdicts: what is right is not called wrong, what is wrong is not called right, and what cannot be told is said."""
 
 import math
+import warnings
+from dataclasses import replace
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from adinterface_studies.judge.command import verdict
-from adinterface_studies.judge.functions import FAULTS, RIGHT
-from adinterface_studies.judge.models import MODELS
-from adinterface_studies.judge.rules import RIGHT_RULES, RULE_FAULTS
+from judged_functions import FAULTS, RIGHT
+from judged_models import MODELS
+from judged_rules import RIGHT_RULES, RULE_FAULTS
 from torch import nn
 
 from adinterface import (
@@ -21,8 +22,11 @@ from adinterface import (
     check_gradient,
     compare,
     gradient,
+    prepare,
     value_and_gradient,
 )
+from adinterface.rules.rule import Rule
+from adinterface.tools import check_rule
 from adinterface.tools.evidence import Look, confirmed, decide, look_at, settle
 
 pytestmark = pytest.mark.sweep  # test_checking.py and test_facts.py run with every change
@@ -41,19 +45,30 @@ def rows(table, dtypes):
     ]
 
 
-def backend_of(row):
-    return AutoTorch() if "AutoTorch" in row.engines else AutoJax()
+def verdict(row, dtype):
+    """What is said, and the check."""
+    f, args, *prepared = row.make(np.random.default_rng([0, 51]), dtype)
+    auto = AutoTorch() if "AutoTorch" in row.engines else AutoJax()
+    auto = auto if row.mode is None else replace(auto, mode=row.mode)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if isinstance(f, Rule):
+            check = check_rule(f, *args, backend=auto, seed=0)
+        else:
+            fast = prepare(gradient, prepared[0], auto, *args) if prepared else None
+            check = check_gradient(f, auto, *args, seed=0, gradient=fast)
+    return check.verdict, check
 
 
 @pytest.mark.parametrize(("name", "row", "dtype"), rows({**RIGHT, **MODELS, **RIGHT_RULES}, ["float64", "float32"]))
 def test_what_is_right_is_not_called_wrong(name, row, dtype):
-    said, check = verdict(row, backend_of(row), dtype, 0)
+    said, check = verdict(row, dtype)
     assert said == "right" or (said == "undecided" and name in UNDECIDED), check
 
 
 @pytest.mark.parametrize(("name", "row", "dtype"), rows({**FAULTS, **RULE_FAULTS}, ["float64", "float32"]))
 def test_what_is_wrong_is_called_so(name, row, dtype):
-    said, check = verdict(row, backend_of(row), dtype, 0)
+    said, check = verdict(row, dtype)
     assert said == "wrong", check
 
 

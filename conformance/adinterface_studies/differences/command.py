@@ -5,11 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import cutest, overhead
-from .held_out import held_out
 from .measure import Row, hessians, jacobians, measured, ours, peers, second_order
 from .problems import problems
-from .unseen import unseen
 
 
 def main(argv: list[str]) -> int:
@@ -20,23 +17,9 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--noise", type=float, default=0.0, metavar="S", help="relative noise to add to f's values")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw errors against evaluations (needs Matplotlib)")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--held-out", action="store_true", help="problems that were written after the methods, instead")
-    which.add_argument("--unseen", action="store_true", help="a third set, written before the last change of a method")
-    which.add_argument("--all", action="store_true", help="the three sets together")
-    parser.add_argument("--overhead", action="store_true", help="how long gradients take beyond their evaluations, instead")
-    parser.add_argument("--cutest", choices=[*cutest.INSTALL, "both"], help="public CUTEst problems, against SciPy, instead")
     parser.add_argument("--first-order", action="store_true", help="Jacobians alone, without the Hessians")
     options = parser.parse_args(argv)
-    if options.overhead:
-        print(overhead.as_text(overhead.overheads()))
-        return 0
-    if options.cutest:
-        return _cutest([*cutest.INSTALL] if options.cutest == "both" else [options.cutest], parser)
-    if options.all:
-        every = [*problems(), *held_out(), *unseen()]
-    else:
-        every = unseen() if options.unseen else held_out() if options.held_out else problems()
+    every = problems()
     points = jacobians(every)
     rows = [measured(name, method, points, options.noise) for name, method in {**ours(), **peers()}.items()]
     numbers = sum(len(problem.x) for problem in every)
@@ -52,20 +35,6 @@ def main(argv: list[str]) -> int:
 
         draw(rows, options.plot)
     return 0
-
-
-def _cutest(collections: list[str], parser: argparse.ArgumentParser) -> int:
-    try:
-        for collection in collections:
-            cutest.require(collection)
-    except cutest.NotInstalledError as error:
-        parser.error(str(error))
-    good = True
-    for collection in collections:
-        found = cutest.report(collection)
-        print(found.as_text())
-        good = good and found.good
-    return 0 if good else 1
 
 
 def as_text(rows: list[Row]) -> str:

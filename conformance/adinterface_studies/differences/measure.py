@@ -15,7 +15,7 @@ import adinterface
 from adinterface import AutoFiniteDifferences
 from adinterface.core.contract.record import recording
 
-from . import adapted, exact
+from . import exact
 from .problems import Doubles, Model, Problem
 
 Array = np.ndarray[Any, Any]
@@ -81,10 +81,8 @@ def ours() -> dict[str, Differentiate]:
 
 
 def peers() -> dict[str, Differentiate]:
-    """The methods of other packages, as far as these are installed, and one written again."""
-    found: dict[str, Differentiate] = {
-        "FiniteDifferences.jl, central_fdm(5, 1)": lambda f, x: (adapted.jacobian(f, x), None),
-    }
+    """The methods of other packages, as far as these are installed."""
+    found: dict[str, Differentiate] = {}
     if importlib.util.find_spec("scipy") is not None:
         numdiff = importlib.import_module("scipy.optimize._numdiff")
         found["SciPy, approx_derivative 3-point"] = lambda f, x: (

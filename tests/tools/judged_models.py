@@ -14,7 +14,7 @@ from torch import nn
 
 from adinterface import Constant
 
-from .functions import Maker, Random, Row
+from judged_functions import Maker, Random, Row
 
 
 def _module(make: Callable[[], nn.Module], shape: tuple[int, ...], *, frozen: bool = False, seeded: bool = False) -> Maker:

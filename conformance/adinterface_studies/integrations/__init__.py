@@ -1,1 +1,0 @@
-"""Other packages' own tests, through `adinterface.integrations`."""

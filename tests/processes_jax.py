@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import processes
 import pytest
-from adinterface_studies.benchmark.engine_code import jax_processes as yardstick
+from adinterface_studies.distributed import jax_processes as yardstick
 from adinterface_studies.distributed.checks import outcomes
 from jax import P
 from jax.sharding import AxisType, NamedSharding

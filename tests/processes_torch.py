@@ -6,7 +6,7 @@ import traceback
 
 import pytest
 import torch
-from adinterface_studies.benchmark.engine_code import torch_processes as yardstick
+from adinterface_studies.distributed import torch_processes as yardstick
 from adinterface_studies.distributed.checks import outcomes
 from adinterface_torch.distributed import DTENSORS_ARE_RIGHT
 from torch import distributed, nn

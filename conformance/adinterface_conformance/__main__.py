@@ -34,8 +34,6 @@ PROGRAMS, FUZZ = 50, "fuzz/programs"
 def main(argv: list[str] | None = None) -> int:
     """The exit status: 0 if everything went as it should, 1 if not, 2 for a wrong command line."""
     argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] == ["benchmark"]:
-        return int(importlib.import_module("adinterface_conformance.benchmark").main(argv[1:]) or 0)
     if argv[:1] in (["fuzz"], ["compositions"]):
         return int(importlib.import_module(f"adinterface_conformance.{argv[0]}.command").main(argv[1:]))
     return table(argv)
@@ -111,7 +109,7 @@ def _parser(writers: Writers) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m adinterface_conformance",
         description="Check what any engine must get right: scenarios times laws, on every installed backend.",
-        epilog="`python -m adinterface_conformance benchmark` measures instead; `fuzz` and `compositions` run random programs.",
+        epilog="`fuzz` and `compositions` run random programs.",
     )
     parser.add_argument(
         "--backend", action="append", default=[], metavar="VALUE",

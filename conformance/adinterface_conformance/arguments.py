@@ -16,7 +16,7 @@ from adinterface.core.contract.library import NUMPY, PYTHON, Library, kind
 from adinterface.core.contract.nodes import NodeType
 from adinterface.core.tree import handler_of
 
-from .trees import describe, dtype_of, filled, has_derivative, is_number, leaves_inside, leaves_of, mapped, shape_of
+from .trees import as_numpy, describe, dtype_of, filled, has_derivative, is_number, leaves_inside, leaves_of, mapped, shape_of
 
 
 class Arguments:
@@ -46,8 +46,7 @@ class Arguments:
     @property
     def point(self) -> list[Any]:
         """The differentiated leaves as arrays."""
-        pairs = zip(self.leaves, self.dtypes)
-        return [np.array(handler_of(leaf, scan=False).to_numpy(leaf), dtype) for leaf, dtype in pairs]
+        return [np.array(as_numpy(leaf), dtype) for leaf, dtype in zip(self.leaves, self.dtypes)]
 
     @property
     def first_array(self) -> Any:
@@ -99,8 +98,7 @@ def unwrapped(value: Any) -> Any:
         return value if handler.is_owner else mapped(unwrapped, value)
     if isinstance(value, np.ndarray):
         return value.copy()
-    own = isinstance(handler, Library) and handler not in (NUMPY, PYTHON)
-    return handler.to_numpy(value).copy() if own else value
+    return as_numpy(value).copy() if isinstance(handler, Library) and handler not in (NUMPY, PYTHON) else value
 
 
 def shifted(value: Any, factor: float = 0.96875) -> Any:

@@ -872,12 +872,13 @@ def picklable(case: Case) -> None:
 @check(share=48)
 def members(case: Case) -> None:
     """The classes of the engine define members of the contract alone: a name that the contract lost would do nothing."""
-    for one, base in ((case.engine, Backend), *((library, Library) for library in case.engine.libraries)):
+    classes: list[tuple[Any, type]] = [(case.engine, Backend), *((library, Library) for library in case.engine.libraries)]
+    for one, base in classes:
         lines = [cls for cls in type(one).__mro__ if issubclass(cls, base) and cls is not base]
         unknown = [name for cls in lines for name in vars(cls) if not name.startswith("_") and name not in _members(base)]
         assert not unknown, (
-            f"{type(one).__name__} defines {', '.join(unknown)}, which {base.__name__} does not have. Names of the engine's own "
-            "begin with an underscore."
+            f"{type(one).__name__} defines {', '.join(unknown)}, which {base.__name__} does not have. "
+            "Names of the engine's own begin with an underscore."
         )
 
 

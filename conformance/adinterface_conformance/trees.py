@@ -43,14 +43,19 @@ def shape_of(value: Any) -> tuple[int, ...]:
     return handler.shape(value)
 
 
-def numbers_of(value: Any) -> Any:
-    """The numbers of a leaf as a NumPy array, wide enough to compare."""
+def as_numpy(value: Any) -> np.ndarray[Any, Any]:
+    """A leaf as a NumPy array."""
     handler = handler_of(value, scan=False)
     assert isinstance(handler, Library), f"{value!r} is no number"
-    array = np.asarray(handler.to_numpy(value))
+    return np.asarray(handler.to_numpy(value))
+
+
+def numbers_of(value: Any) -> Any:
+    """The numbers of a leaf as a NumPy array, wide enough to compare."""
+    array = as_numpy(value)
     if array.dtype.name in ("longdouble", "clongdouble", "float128", "complex256"):
         return array
-    return array.astype("complex128" if kind(handler.dtype(value)) == "complex" else "float64")
+    return array.astype("complex128" if kind(dtype_of(value)) == "complex" else "float64")
 
 
 def describe(value: Any) -> str:

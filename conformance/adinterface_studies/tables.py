@@ -84,50 +84,10 @@ TABLES = {
         "batched",
         "text",
     ),
-    "rules": Table(
-        "Table: the cost of rules, and of one engine inside another",
-        "Prepared gradients: ten functions plain and as rules, and a sum of products by one engine inside another.",
-        "benchmark --rules",
-        "printed",
-    ),
-    "solvers": Table(
-        "Table: solvers",
-        "Classical problems, solved by SciPy with its own differences and with the derivatives of each engine. Calls are "
-        "those of f with its derivative; the time is the processor time of a later solution of the same problem.",
-        "benchmark --solvers",
-        "printed",
-    ),
-    "training": Table(
-        "Table: training steps",
-        "A step of an MLP 64-64-10 on a batch of 128, compared with hand-written code.",
-        "benchmark --training",
-        "printed",
-    ),
-    "loops": Table(
-        "Table: loops",
-        "The gradient of a Kalman filter of 1,000 steps, of a fit of 2,000 Runge-Kutta steps, and of an LSTM of 200 "
-        "steps, written with `scan`, compared with hand-written code.",
-        "benchmark --loops --way prepared --seconds 20",
-        "text",
-    ),
-    "checkpoints": Table(
-        "Table: memory of loops",
-        "The peak memory of one gradient through a loop of n steps on 1,000 numbers.",
-        "benchmark --checkpoints",
-        "text",
-    ),
     "leaves": Table(
         "Table: many leaves",
         "A prepared gradient of a tree of n leaves with three numbers each; `first` has the compilation.",
         "benchmark --leaves",
-        "text",
-    ),
-    "sparse": Table(
-        "Table: sparse Jacobians and Hessians",
-        "Compared with asdex on JAX. Columns: seconds for detection and colouring, ours / theirs; milliseconds of a "
-        "prepared call from a JAX array to BCOO, ours / theirs; the same from a NumPy array to SciPy's CSR on each "
-        "engine.",
-        "benchmark --sparse --processor-time",
         "text",
     ),
     "benchmark": Table(
@@ -138,6 +98,19 @@ TABLES = {
         "text",
     ),
     "performance": Table("", "", "benchmark --summary docs/tables/benchmark.md", "printed"),
+}
+
+
+#: Pages of tables that are no longer made; each says when, and with which versions, it was measured.
+FINISHED = {
+    "packages": "Table: functions of packages",
+    "judge": "Table: verdicts of check_gradient",
+    "rules": "Table: the cost of rules, and of one engine inside another",
+    "solvers": "Table: solvers",
+    "training": "Table: training steps",
+    "loops": "Table: loops",
+    "checkpoints": "Table: memory of loops",
+    "sparse": "Table: sparse Jacobians and Hessians",
 }
 
 
@@ -155,12 +128,14 @@ def index() -> str:
     lines = [
         "# Tables",
         "",
-        "Each table is written by the command on its page. The commands run in a checkout of the project.",
+        "Each table is written by the command on its page, in a checkout of the project, or says when it was measured.",
         "",
     ]
     for name, table in titled.items():
         lines += [f"[{table.title}]({name}.md)", f": {table.text}", ""]
-    return "\n".join([*lines, "```{toctree}", ":hidden:", "", *titled, "```", ""])
+    for name, title in FINISHED.items():
+        lines += [f"[{title}]({name}.md)", ": Measured once.", ""]
+    return "\n".join([*lines, "```{toctree}", ":hidden:", "", *titled, *FINISHED, "```", ""])
 
 
 def made(table: Table) -> str:

@@ -616,7 +616,9 @@ def test_a_member_that_the_contract_does_not_have_is_caught(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("raised", "checked"), [(NotImplementedError("no nesting"), False), (ValueError("a fault"), True)], ids=["refused", "broken"]
+    ("raised", "checked"),
+    [(NotImplementedError("no nesting"), False), (ValueError("a fault"), True)],
+    ids=["refused", "broken"],
 )
 def test_nested_derivatives_are_left_out_only_where_the_engine_refuses_them(raised, checked, monkeypatch):
     def once(right, function, leaves):

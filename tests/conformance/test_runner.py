@@ -1,6 +1,5 @@
 """The runner: what it chooses, what it shows, what it writes, and how it ends."""
 
-import importlib
 import json
 import pickle
 import re
@@ -428,7 +427,9 @@ def test_it_says_what_was_not_checked(scenarios, monkeypatch, capsys):
 def test_a_check_whose_package_is_missing_does_not_apply(monkeypatch):
     square = Scenario("squares/rows", jacobian, lambda x: x * x, (np.ones(2),))
     assert CHECKS["sparse"].applies(square, FINITE, everything=True)
-    assert not CHECKS["sparse"]._replace(unasked=lambda backend: "SciPy is not installed").applies(square, FINITE, everything=True)
+    assert (
+        not CHECKS["sparse"]._replace(unasked=lambda backend: "SciPy is not installed").applies(square, FINITE, everything=True)
+    )
 
 
 def test_the_functions_of_the_standard_are_scenarios(capsys):
@@ -482,14 +483,6 @@ def test_the_studies_run_the_scenarios_of_the_judge_and_more(capsys, tmp_path):
     assert studies(["conformance", *options, "--markdown", str(table)]) == 0
     assert "| `zoo` | 11 |" in table.read_text()
     assert main(options) == 2
-
-
-def test_benchmark_is_a_command_of_its_own(monkeypatch):
-    seen = []
-    module = importlib.import_module("adinterface_conformance.benchmark")
-    monkeypatch.setattr(module, "main", seen.append)
-    assert main(["benchmark", "--size", "3"]) == 0
-    assert seen == [["--size", "3"]]
 
 
 def test_as_a_program():

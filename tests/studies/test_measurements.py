@@ -9,18 +9,16 @@ import jax
 import numpy as np
 import pytest
 import torch
-from adinterface_conformance.benchmark import backends, engine_code
-from adinterface_conformance.benchmark.cells import CELLS
-from adinterface_conformance.benchmark.timing import Calls
 from adinterface_studies.__main__ import main as studies
-from adinterface_studies.benchmark import entries, rules
-from adinterface_studies.benchmark.cells import LEAVES, LOOPS, chosen, models
-from adinterface_studies.benchmark.loops import by_hand
+from adinterface_studies.benchmark import engine_code, entries
+from adinterface_studies.benchmark.cells import CELLS, chosen, models
+from adinterface_studies.benchmark.command import backends
+from adinterface_studies.benchmark.engine_code import LEAVES
 from adinterface_studies.benchmark.memory import high_water, peak, reset_high_water
+from adinterface_studies.benchmark.timing import Calls
 from adinterface_studies.functions.overhead import OPERATIONS
 
-import adinterface
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
 from adinterface.core.contract import registry
 
 pytestmark = pytest.mark.sweep
@@ -72,31 +70,6 @@ def test_a_revision_that_does_not_start(capfd, tmp_path):
     said = capfd.readouterr().err
     assert "The process of a revision ended (1)" in said
     assert "ImportError: broken" in said
-
-
-def test_loops_are_measured_beside_those_written_by_hand(capsys):
-    assert studies([*SHORT, "--loops", "--cell", "LSTM", "--way", "one-shot", "--backend", "AutoTorch"]) == 0
-    assert " LSTM " in " " + capsys.readouterr().out.splitlines()[1]
-
-
-@pytest.mark.parametrize("auto", [AutoJax(), AutoTorch(), AutoAutograd()], ids=str)
-@pytest.mark.parametrize("program", [row[2] for row in LOOPS], ids=[row[0] for row in LOOPS])
-def test_the_loops_are_those_of_the_yardstick(program, auto):
-    yardstick = engine_code.find(auto.name)
-    ours = program(40, yardstick.namespace, adinterface.loops.scan)
-    theirs = yardstick.transform(
-        "ndarray", "gradient", program(40, yardstick.namespace, by_hand(auto.name, yardstick.namespace)).scalar, True
-    )
-    found = adinterface.gradient(ours.scalar, auto, ours.x, *map(Constant, ours.constants))[0]
-    for one, other in zip(leaves_of(found), leaves_of(theirs(ours.x, *ours.constants)), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
-
-
-def test_the_memory_of_loops_is_measured(capsys):
-    assert studies(["benchmark", "--checkpoints", "--backend", "AutoAutograd", "--max-size", "1000"]) == 0
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
-    taken = {(name, int(steps)): float(mebibytes) for name, _, steps, mebibytes, _ in rows}
-    assert taken["checkpoint=True", 1000] < taken["checkpoint=None", 1000] / 4
 
 
 def test_the_table_of_the_performance_page_is_what_was_printed(capsys):
@@ -170,7 +143,7 @@ def agree(cell, auto, operator, size, way):
 
 
 ENGINES = {auto.name: auto for auto in backends()}
-SMALL = {"list of leaves": 20, "bundle adjustment": 2}
+SMALL = {"list of leaves": 20}
 
 
 def looked_at(auto):
@@ -211,7 +184,6 @@ def test_compiled_modules_too(monkeypatch):
 def test_cells_are_chosen_by_what_their_leaves_are():
     by_leaf = {leaf: [(cell.name, cell.leaf) for cell in chosen(AutoTorch(), leaf)] for leaf in LEAVES}
     assert [name for name, _ in by_leaf["native"]] == ["one array", "dict of 6", "loop of 20 steps"]
-    assert [name for name, _ in by_leaf["number"]] == ["array and number"]
     assert len(by_leaf["module"]) == 6
     assert {leaf for cells in by_leaf.values() for _, leaf in cells} == set(LEAVES)
     assert sum(len(cells) for cells in by_leaf.values()) == len(chosen(AutoTorch()))
@@ -232,7 +204,7 @@ def test_a_leaf_can_be_measured(tmp_path):
 def test_engines_without_models_or_a_yardstick(monkeypatch):
     assert models(AutoAutograd()) == models(AutoFiniteDifferences()) == []
     for name in ENGINES:
-        for leaf in LEAVES[:3]:
+        for leaf in LEAVES[:2]:
             assert engine_code.find(name).transform(leaf, "linearize", np.sin, True) is None
     for cell in (*models(AutoTorch()), *models(AutoJax())):
         assert cell.by_hand("linearize", np.sin, True) is None
@@ -240,7 +212,7 @@ def test_engines_without_models_or_a_yardstick(monkeypatch):
     monkeypatch.setattr(AutoAutograd, "name", "nobody")
     monkeypatch.setattr(registry, "find", lambda auto: pytest.fail("not needed"))
     assert models(AutoAutograd()) == []
-    assert {cell.leaf for cell in chosen(AutoAutograd())} == {"ndarray", "number"}
+    assert {cell.leaf for cell in chosen(AutoAutograd())} == {"ndarray"}
     assert Calls(SIX, AutoAutograd(), "gradient", 3, "one-shot").handwritten() is None
 
 
@@ -255,18 +227,3 @@ def test_the_overhead_of_each_operation_becomes_a_row_of_a_table(tmp_path, capsy
     assert len(lines) == len(OPERATIONS) + 4
     assert {line.count("|") for line in lines} == {6}
     assert capsys.readouterr().out.splitlines() == lines
-
-
-def test_what_rules_and_crossings_cost_becomes_two_tables(monkeypatch, capsys):
-    monkeypatch.setattr(rules, "SIZES", (3,))
-    monkeypatch.setattr(rules, "_ROUND", 1e-5)
-    lines = list(rules.report([AutoTorch(), AutoAutograd(), AutoFiniteDifferences()], rounds=1))
-    assert lines[0] == "| prepared gradient, n = 10 | 10 plain functions | as rules | a rule costs |"
-    assert [line.split("`")[1] for line in lines[2:4]] == ["AutoTorch", "AutoAutograd"]
-    assert all(float(line.split("|")[4].strip().removesuffix(" us")) < 10_000 for line in lines[2:4])
-    assert [line.partition(" | 3 |")[0] for line in lines[-2:]] == [
-        "| `AutoAutograd` inside `AutoTorch`", "| `AutoTorch` inside `AutoAutograd`",
-    ]  # fmt: skip
-    monkeypatch.setattr(rules, "report", lambda backends: iter([f"{len(backends)} backends"]))
-    assert studies(["benchmark", "--rules"]) == 0
-    assert capsys.readouterr().out == "4 backends\n"

@@ -10,11 +10,10 @@ import jax
 import numpy as np
 import torch
 from flax import linen, nnx
+from judged_functions import Maker, Random, Row
 from torch import nn
 
 from adinterface import Constant
-
-from judged_functions import Maker, Random, Row
 
 
 def _module(make: Callable[[], nn.Module], shape: tuple[int, ...], *, frozen: bool = False, seeded: bool = False) -> Maker:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from judged_functions import Random, Row
 
 from adinterface import array_namespace, rule
 from adinterface.rules import ignore_derivatives, scalar_rule
-
-from judged_functions import Random, Row
 
 
 def _scalar(

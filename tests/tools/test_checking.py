@@ -11,8 +11,8 @@ import pytest
 import torch
 from adinterface_studies.differences.exact import scalar
 from adinterface_studies.differences.problems import Doubles, problems
-from judged_functions import RIGHT
 from backends_table import each_backend, each_engine
+from judged_functions import RIGHT
 from torch import nn
 
 from adinterface import (

@@ -1,1 +1,1 @@
-"""The benchmark of the judge, and what only this project measures: objectives, loops, models, memory, rules, solvers."""
+"""The cost of a call compared with hand-written engine code: `python -m adinterface_studies benchmark`."""

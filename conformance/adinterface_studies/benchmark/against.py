@@ -108,10 +108,10 @@ def _ask(process: subprocess.Popen[str], question: Any) -> Any:
 
 def _serve(argv: Sequence[str]) -> None:
     """Write the rows, then answer each question, a row and seconds, with the median and the smallest time of a call."""
-    report, timing = (import_module(f"adinterface_conformance.benchmark.{name}") for name in ("report", "timing"))
+    report, timing = (import_module(f"adinterface_studies.benchmark.{name}") for name in ("report", "timing"))
     command = import_module("adinterface_studies.benchmark.command")
     rows = {}
-    for row in command._chosen(command._parser().parse_args(argv)):
+    for row in command.wanted(command.parser().parse_args(argv)):
         cell, auto, operator, size, way = row
         rows[cell.name, cell.leaf, operator, report.short(repr(auto)), way, size] = row
     print(json.dumps(list(rows)), flush=True)

@@ -1,74 +1,93 @@
-"""What only this project measures: long loops, models of each engine, pushforwards of code with Python structure inside."""
+"""The cells of the benchmark: functions in the namespace of an engine, at several sizes."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from adinterface_conformance.benchmark import engine_code
-from adinterface_conformance.benchmark.cells import CELLS, OTHER_LEAVES, Cell
-from adinterface_conformance.benchmark.cells import chosen as of_leaf
-from adinterface_conformance.benchmark.engine_code import LEAVES as OF_JUDGE
-from adinterface_conformance.benchmark.engine_code import Leaf
-from adinterface_conformance.benchmark.problems import Problem
-
-import adinterface
 from adinterface import AutoBackend
+from adinterface.core.contract import registry
 
-from .engine_code import Model
-from .loops import Scan, chain, kalman_filter, recurrent_network, runge_kutta
-from .loops import by_hand as hand_written
-from .numbers import cell as array_and_number
-from .objectives import bundle_adjustment, ode
+from . import engine_code
+from .engine_code import Leaf, Model
+from .problems import Problem, dict_of_six, layers, list_of_leaves, many_leaves, mlp, one_array, steps
 
-LEAVES: tuple[Leaf, ...] = (*OF_JUDGE, "number", "module")
+Way = Literal["one-shot", "prepared"]
+WAYS: tuple[Way, ...] = ("one-shot", "prepared")
+OPERATORS = ("gradient", "value_and_gradient", "hvp", "jacobian")
 
-#: What is measured of pushforwards, in addition to the cells of the judge.
-PUSHFORWARDS = (
-    Cell("bundle adjustment", bundle_adjustment, (10,), ("pushforward",), forward=0),
-    Cell("ODE", ode, (10,), ("pushforward",), forward=0),
+
+@dataclass(frozen=True)
+class Cell:
+    """One problem at several sizes."""
+
+    name: str
+    #: From a size and the engine's own namespace.
+    build: Callable[[int, Any], Problem]
+    sizes: tuple[int, ...]
+    operators: tuple[str, ...] = OPERATORS
+    #: Sizes up to which there is a dense Jacobian.
+    dense: int = 10_000
+    #: Sizes up to which an engine without reverse mode is asked for a gradient or Jacobian, and for an hvp: it evaluates
+    #: f twice for each number, and four times for each with hvp.
+    forward: int = 10_000
+    forward_hvp: int = 10
+    #: Which operators such an engine is asked for.
+    forward_operators: tuple[str, ...] = OPERATORS
+    #: Whether ours is measured without hand-written code, which takes quadratic time on some engine.
+    alone: bool = False
+    #: What the arguments are made of.
+    leaf: Leaf = "ndarray"
+    #: What a user writes for this, where the yardstick's `transform` of the leaf does not say.
+    by_hand: Callable[[str, Callable[..., Any], bool], Callable[..., Any] | None] | None = None
+    #: Options of the backend value with which ours is measured.
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def includes(self, operator: str, size: int, reverse: bool) -> bool:
+        """Whether this is measured on an engine with, or without, reverse mode."""
+        if operator not in self.operators or (operator == "jacobian" and size > self.dense):
+            return False
+        if reverse:
+            return True
+        return operator in self.forward_operators and size <= (self.forward_hvp if operator == "hvp" else self.forward)
+
+
+CELLS = (
+    Cell("one array", one_array, (10, 10_000, 1_000_000), dense=10_000),
+    Cell("dict of 6", dict_of_six, (10,)),
+    Cell("tree of leaves", many_leaves, (1000,), forward_operators=("gradient",)),
+    Cell("MLP on a batch", mlp, (128,), forward=0, forward_hvp=0),
+    Cell("wide: R^n -> R^10", lambda n, xp: layers(n, 512, 10, xp), (1000,), ("jacobian",)),
+    Cell("tall: R^10 -> R^n", lambda n, xp: layers(10, 512, n, xp), (1000,), ("jacobian",)),
+    Cell("one array", one_array, (10, 300), ("hessian",), forward=0),
+    Cell("one array", one_array, (10,), ("pushforward", "pullback"), forward=0),
+)
+
+
+def _native(cell: Cell, sizes: tuple[int, ...]) -> Cell:
+    return replace(cell, leaf="native", sizes=sizes)
+
+
+#: What the leaf is made of, beyond what `CELLS` has: NumPy arrays in a list, the engine's own arrays.
+STEPS = Cell("loop of 20 steps", steps, (10, 100_000), ("pullback",), forward=0)
+OTHER_LEAVES = (
+    Cell("list of leaves", list_of_leaves, (1000,), ("gradient",), forward=0),
+    STEPS,
+    _native(CELLS[0], (10, 10_000)),
+    _native(CELLS[1], (10,)),
+    _native(STEPS, (10, 100_000)),
 )
 
 
 def chosen(auto: AutoBackend, leaf: Leaf | None = None) -> list[Cell]:
     """The cells of a kind of leaf, all by default, as far as the engine has such leaves of its own."""
-    cells = of_leaf(auto, leaf, (*CELLS, *OTHER_LEAVES, array_and_number(auto), *PUSHFORWARDS))
-    return cells if leaf not in (None, "module") else cells + models(auto)
-
-
-#: Long loops, with the number of their steps.
-LOOPS: tuple[tuple[str, int, Callable[[int, Any, Scan], Problem]], ...] = (
-    ("Kalman filter", 1000, kalman_filter),
-    ("Runge-Kutta fit", 2000, runge_kutta),
-    ("LSTM", 200, recurrent_network),
-)
-
-
-def loops(auto: AutoBackend) -> list[Cell]:
-    """Loops written with `scan`, compared with those that are written by hand for the engine."""
     yardstick = engine_code.find(auto.name)
-    if yardstick is None:
-        return []
-    scan = hand_written(auto.name, yardstick.namespace)
-
-    def cell(name: str, n: int, program: Callable[[int, Any, Scan], Problem]) -> Cell:
-        def by_hand(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
-            return yardstick.transform("ndarray", operator, program(n, yardstick.namespace, scan).scalar, prepared)
-
-        return Cell(name, lambda n, xp: program(n, xp, adinterface.loops.scan), (n,), ("gradient",), forward=0, by_hand=by_hand)
-
-    return [cell(*row) for row in LOOPS]
-
-
-#: The same loop of more and more steps, as it is and with checkpoints, to see what each takes of memory.
-LENGTHS = (100, 1_000, 4_000, 16_000)
-CHECKPOINTS = tuple(
-    Cell(f"checkpoint={every}", partial(chain, checkpoint=every), LENGTHS, ("gradient",), forward=0, alone=True)
-    for every in (None, True)
-)
+    native = yardstick is not None and yardstick.native is not None
+    cells = [*CELLS, *OTHER_LEAVES, *models(auto)]
+    return [cell for cell in cells if leaf in (None, cell.leaf) and (cell.leaf != "native" or native)]
 
 
 def models(auto: AutoBackend) -> list[Cell]:
@@ -86,3 +105,7 @@ def _of_model(model: Model) -> Cell:
 
     by_hand, options = model.transform, tuple(model.options.items())
     return Cell(model.name, build, (model.size,), model.operators, leaf="module", by_hand=by_hand, options=options)
+
+
+def goes_in_reverse(auto: AutoBackend) -> bool:
+    return "pullback" in registry.find(auto).gives

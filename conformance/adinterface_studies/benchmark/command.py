@@ -1,75 +1,72 @@
-"""The command line of the benchmark of this project, with the options of the judge's."""
+"""The command line of the benchmark."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
 
-from adinterface_conformance.benchmark.cells import CELLS
-from adinterface_conformance.benchmark.command import Row, backends, measured, nothing_measured, parser, wanted
-from adinterface_conformance.benchmark.report import short
-from adinterface_conformance.benchmark.timing import Timing
+import adinterface
+from adinterface import AutoBackend, AutoFiniteDifferences
+from adinterface.core.contract import registry
+from adinterface.core.contract.auto import BUILT_IN
 
-from . import against, entries, rules, solvers, sparse, summary, training
-from .cells import CHECKPOINTS, LEAVES, chosen, loops
+from . import against, entries, summary
+from .cells import CELLS, WAYS, Cell, Way, chosen, goes_in_reverse
+from .engine_code import LEAVES
 from .memory import peak, print_peak
 from .picture import plot
+from .report import HEAD, row, short
+from .timing import Timing, measure
 
 #: Sizes from which peak memory says something.
 LARGE = 1_000_000
 
+#: A cell on a backend: an operator at a size, in one way of calling it.
+Row = tuple[Cell, AutoBackend, str, int, Way]
+
+
+def backends() -> list[AutoBackend]:
+    """The built-in backends whose engine is installed. Differences take two evaluations a number, as by hand."""
+    found: list[AutoBackend] = []
+    for cls in BUILT_IN:
+        auto = AutoFiniteDifferences(method="central") if cls is AutoFiniteDifferences else cls()
+        try:
+            registry.find(auto)
+        except adinterface.MissingEngineError:
+            continue
+        found.append(auto)
+    return found
+
 
 def main(argv: Sequence[str]) -> int:
-    """Measure, print a table, and write JSON and a picture if asked."""
+    """Measure, print a table, and write JSON and a picture if asked. Returns 2 if nothing is measured."""
     argv = list(argv)
     if argv[:1] == ["--peak"]:
         print_peak(*argv[1:])  # type: ignore[arg-type]
         return 0
-    if argv[:1] in (["--sparse"], ["--grown"]):
-        return sparse.main(argv[argv[0] == "--sparse" :], backends())
-    options = _parser().parse_args(argv)
-    lines = _against(options, argv) if options.against else _lines(options)
-    if lines is not None:
-        try:
-            for line in lines:
-                print(line, flush=True)
-        except against.RevisionError as error:
-            print(error, file=sys.stderr)
-            return 2
-        return 0
-    timings = measured(_chosen(options), options, _with_memory if options.memory else lambda row, timing: timing)
-    if options.plot and timings:
-        plot(timings, options.plot)
-    return 0 if timings else nothing_measured(options)
-
-
-def _parser() -> argparse.ArgumentParser:
-    made = parser("python -m adinterface_studies benchmark", LEAVES)
-    made.epilog = (
-        "With --sparse as the first word: sparse Jacobians and Hessians instead "
-        "(--sparse --growth: how they grow; --processor-time where others compute, too)."
-    )
-    made.add_argument("--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on")
-    made.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
-    made.add_argument("--against", metavar="REV", help="compare with a revision of git, or another checkout, instead")
-    instead = made.add_mutually_exclusive_group()
-    for name, text in (
-        ("loops", "measure long loops, written with scan, instead"),
-        ("checkpoints", "measure the peak memory of ever longer loops, without and with checkpoints"),
-        ("leaves", "measure how a gradient scales with the leaves of a tree instead"),
-    ):
-        instead.add_argument(f"--{name}", action="store_true", help=text)
-    for name, text in (
-        ("rules", "measure what rules and crossings cost instead"),
-        ("entries", "count the functions that a call of the smallest size enters instead"),
-        ("solvers", "solve classical problems by SciPy instead (needs scipy)"),
-        ("training", "measure whole steps of training instead (needs optax)"),
-    ):
-        made.add_argument(f"--{name}", action="store_true", help=text)
-    made.add_argument("--summary", metavar="FILE", help="print what a printed table says of prepared calls instead")
-    return made
+    options = parser().parse_args(argv)
+    lines: Iterable[str] = ()
+    if options.against:
+        lines = _against(options, argv)
+    elif options.summary:
+        lines = summary.of_file(options.summary)
+    elif options.entries:
+        lines = entries.table(row for row in wanted(options) if row[3] == row[0].sizes[0])
+    else:
+        timings = measured(options)
+        if options.plot and timings:
+            plot(timings, options.plot)
+        return 0 if timings else nothing_measured(options)
+    try:
+        for line in lines:
+            print(line, flush=True)
+    except against.RevisionError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
 
 
 def _against(options: argparse.Namespace, argv: Sequence[str]) -> Iterator[str]:
@@ -79,49 +76,84 @@ def _against(options: argparse.Namespace, argv: Sequence[str]) -> Iterator[str]:
     return against.table(options.against, rest, options.seconds)
 
 
-def _lines(options: argparse.Namespace) -> Iterator[str] | None:
-    """The lines of what is asked for instead of the table; None if nothing is."""
-    if options.summary:
-        return summary.of_file(options.summary)
-    if options.rules:
-        return rules.report(backends())
-    if options.solvers:
-        return solvers.table(backends())
-    if options.training:
-        return training.table(backends(), options.seconds)
-    if options.entries:
-        return entries.table(row for row in _chosen(options) if row[3] == row[0].sizes[0])
-    return _memory(options) if options.checkpoints else None
+def nothing_measured(options: argparse.Namespace) -> int:
+    """Say why the table is empty; the exit status of a wrong command line."""
+    known = [type(auto).__name__ for auto in backends()]
+    unknown = [name for name in options.backend or () if name not in known]
+    if unknown:
+        print(
+            f"{', '.join(unknown)}: there is hand-written code to compare with for {', '.join(known)} alone.", file=sys.stderr
+        )
+    else:
+        print("No cell matches the options.", file=sys.stderr)
+    return 2
 
 
-def _memory(options: argparse.Namespace) -> Iterator[str]:
-    yield f"{'loop':18} {'backend':12} {'steps':>8} {'peak memory':>12}"
-    for cell, auto, operator, size, way in _chosen(options):
-        if way == "one-shot":
-            taken = peak(cell, auto, operator, size, way, True)
-            yield f"{cell.name:18} {short(repr(auto)):12} {size:>8} {(taken or 0) / 2**20:>8.1f} MiB"
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    made = argparse.ArgumentParser(
+        prog="python -m adinterface_studies benchmark",
+        description="What a call costs beside hand-written engine code: time of both, run interleaved, and their ratio.",
+    )
+    made.add_argument("--backend", action="append", help="a backend's class, by its name; by default all")
+    made.add_argument("--operator", action="append", help="an operator's name, such as hvp; all by default")
+    made.add_argument("--cell", action="append", help="a cell's name, such as 'one array'; all by default")
+    made.add_argument("--way", choices=WAYS, help="only one-shot calls, or only prepared ones")
+    made.add_argument("--leaf", choices=LEAVES, help="only cells whose leaves are such; all by default")
+    made.add_argument("--seconds", type=float, default=1.0, help="how long to measure each cell (default: 1)")
+    made.add_argument("--max-size", type=int, default=1_000_000, help="leave out larger sizes")
+    made.add_argument("--json", help="write the measurements to this file")
+    made.add_argument("--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on")
+    made.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
+    made.add_argument("--leaves", action="store_true", help="measure how a gradient scales with the leaves of a tree")
+    made.add_argument("--against", metavar="REV", help="compare with a revision of git, or another checkout, instead")
+    made.add_argument(
+        "--entries", action="store_true", help="count the functions that a call of the smallest size enters instead"
+    )
+    made.add_argument("--summary", metavar="FILE", help="print what a printed table says of prepared calls instead")
+    return made
 
 
-def _with_memory(row: Row, timing: Timing) -> Timing:
-    cell, auto, operator, size, way = row
-    if size < LARGE or cell not in CELLS:
-        return timing
-    mine, by_hand = (peak(cell, auto, operator, size, way, ours) for ours in (True, False))
-    return replace(timing, memory=mine, handwritten_memory=by_hand)
-
-
-def _chosen(options: argparse.Namespace) -> Iterator[Row]:
+def wanted(options: argparse.Namespace) -> Iterator[Row]:
     """What to measure, in the order of the table."""
-    if options.loops:
-        return wanted(options, loops)
-    if options.checkpoints:
-        return wanted(options, lambda auto: CHECKPOINTS)
-    if options.leaves:
-        many = next(cell for cell in CELLS if cell.name == "tree of leaves")
-        grown = replace(many, sizes=(10, 100, 1000, 10_000), operators=("gradient",), forward=100, alone=True)
-        return wanted(options, lambda auto: [grown])
-    return wanted(options, lambda auto: chosen(auto, options.leaf))
+    many = next(cell for cell in CELLS if cell.name == "tree of leaves")
+    grown = [replace(many, sizes=(10, 100, 1000, 10_000), operators=("gradient",), forward=100, alone=True)]
+    for auto in backends():
+        if options.backend and type(auto).__name__ not in options.backend:
+            continue
+        for cell in grown if options.leaves else chosen(auto, options.leaf):
+            if options.cell and cell.name not in options.cell:
+                continue
+            for size in cell.sizes:
+                for operator in cell.operators:
+                    asked = not options.operator or operator in options.operator
+                    if asked and size <= options.max_size and cell.includes(operator, size, goes_in_reverse(auto)):
+                        yield from ((cell, auto, operator, size, way) for way in WAYS if options.way in (None, way))
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def measured(options: argparse.Namespace) -> list[Timing]:
+    """Measure the cells that are asked for, print the table, and write JSON if asked."""
+    timings: list[Timing] = []
+    print(HEAD)
+    for each in wanted(options):
+        timing = measure(*each, options.seconds)
+        if options.memory and each[3] >= LARGE and each[0] in CELLS:
+            mine, by_hand = (peak(*each, ours) for ours in (True, False))
+            timing = replace(timing, memory=mine, handwritten_memory=by_hand)
+        timings.append(timing)
+        print(row(timings[-1]), flush=True)
+    _summarize(timings)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump([asdict(timing) for timing in timings], file, indent=1)
+    return timings
+
+
+def _summarize(timings: list[Timing]) -> None:
+    """The largest ratio of each backend and way."""
+    for way in WAYS:
+        for backend in dict.fromkeys(timing.backend for timing in timings):
+            found = [t for t in timings if t.backend == backend and t.way == way and t.ratio is not None]
+            if found:
+                worst = max(found, key=lambda timing: timing.ratio or 0.0)
+                print(f"{short(backend)}, {way}: at most {worst.ratio:.2f} ({worst.cell}, {worst.operator}, n = {worst.size})")

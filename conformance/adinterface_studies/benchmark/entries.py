@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from adinterface_conformance.benchmark.cells import Cell, Way
-from adinterface_conformance.benchmark.report import short
-from adinterface_conformance.benchmark.timing import Calls
-
 from adinterface import AutoBackend
 from adinterface.core.contract import registry
+
+from .cells import Cell, Way
+from .report import short
+from .timing import Calls
 
 HEAD = f"{'cell':18} {'leaf':7} {'operator':18} {'backend':12} {'way':8} {'n':>8} {'own':>6}"
 #: What goes before: the first calls plan and compile.

@@ -8,13 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from adinterface_conformance.benchmark.cells import CELLS, Cell, Way
-from adinterface_conformance.benchmark.timing import Call, Calls
-
 import adinterface
 from adinterface import AutoBackend
 
-from .cells import CHECKPOINTS
+from .cells import CELLS, Cell, Way
+from .timing import Call, Calls
 
 
 def peak(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, ours: bool) -> int | None:
@@ -22,7 +20,7 @@ def peak(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, ours
 
     If prepared, the call that is measured is the second of its size, so that compiling does not count.
     """
-    arguments = [str((CELLS + CHECKPOINTS).index(cell)), type(auto).__name__, operator, str(size), way, str(int(ours))]
+    arguments = [str(CELLS.index(cell)), type(auto).__name__, operator, str(size), way, str(int(ours))]
     command = [sys.executable, "-m", "adinterface_studies", "benchmark", "--peak", *arguments]
     # Freed arrays go back to the system at once, or what an earlier call left behind would hide what this one takes.
     environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"}
@@ -32,7 +30,7 @@ def peak(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, ours
 
 def print_peak(index: str, name: str, operator: str, size: str, way: Way, ours: str) -> None:
     """What the fresh process does."""
-    cell, auto = (CELLS + CHECKPOINTS)[int(index)], getattr(adinterface, name)()
+    cell, auto = CELLS[int(index)], getattr(adinterface, name)()
 
     def build(n: int) -> Call | None:
         calls = Calls(cell, auto, operator, n, way)

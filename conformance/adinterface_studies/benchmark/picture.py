@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adinterface_conformance.benchmark.cells import Way
-from adinterface_conformance.benchmark.report import short
-from adinterface_conformance.benchmark.timing import Timing
+from .cells import Way
+from .report import short
+from .timing import Timing
 
 #: Colours that differ for all eyes, in the order in which backends come.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from adinterface_conformance.benchmark.report import HEAD
+from .report import HEAD
 
 FOUR = ("gradient", "value_and_gradient", "hvp", "jacobian")
 
@@ -39,7 +39,6 @@ ROWS = (
     Row("the engine's own array, n = 10", "one array", "native", 10),
     Row("the engine's own array, n = 10,000", "one array", "native", 10_000),
     Row("dict of 6 of the engine's own arrays", "dict of 6", "native", 10),
-    Row("dict of a NumPy array and a Python float", "array and number", "number"),
     Row("Equinox", "Equinox model", "module"),
     Row("Flax", "Flax model", "module"),
     Row("`nn.Linear(3, 1)`", "nn.Linear(3, 1)", "module"),
@@ -50,8 +49,6 @@ ROWS = (
     Row("MLP under `compile=True`, against one that the user compiles", "compiled nn.Module", "module"),
     Row("`pullback` and one `back`, a loop of 20 steps, n = 10", "loop of 20 steps", "native", 10, ("pullback",)),
     Row("the same, n = 100,000", "loop of 20 steps", "native", 100_000, ("pullback",)),
-    Row("`pushforward`: bundle adjustment", "bundle adjustment", "ndarray", None, ("pushforward",)),
-    Row("`pushforward`: an ODE", "ODE", "ndarray", None, ("pushforward",)),
 )  # fmt: skip
 
 
@@ -61,7 +58,7 @@ def read(lines: Iterable[str]) -> Iterator[Line]:
     for line in lines:
         cell, leaf, operator, backend, rest = (line[a:b].strip() for a, b in zip([0, *columns], columns[:4] + [columns[4]]))
         ratio = line[columns[5] :].partition("(")[0].strip()
-        if leaf in ("ndarray", "native", "number", "module") and ratio:
+        if leaf in ("ndarray", "native", "module") and ratio:
             way, size = rest.split()
             yield Line(cell, leaf, operator, backend, way, int(size), float(ratio))
 

@@ -65,16 +65,13 @@ class Calls:
         problem = self.problem
         self.f = problem.vector if operator in VECTOR else problem.scalar
         self.v = problem.v
-        if operator == "hvp" and problem.v is None and cell.call is None:
+        if operator == "hvp" and problem.v is None:
             # A model's tangent is a model; its own gradient is one.
             self.v = adinterface.gradient(self.f, auto, problem.x, *map(Constant, problem.constants))[0]
 
     def ours(self, f: Callable[..., Any] | None = None) -> Call:
         """Our call; if prepared, prepared by the first call."""
         f = self.f if f is None else f
-        if self.cell.call is not None:
-            by_scenario = self.cell.call
-            return lambda: by_scenario(self.auto, f)
         operator, args, auto = getattr(adinterface, self.operator), self._arguments(), self.auto
         fast: Any = None
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from adinterface_conformance.__main__ import main
-from adinterface_conformance.benchmark import backends, engine_code
-from adinterface_conformance.benchmark.cells import CELLS, chosen
-from adinterface_conformance.benchmark.timing import Calls
+from adinterface_studies.__main__ import main
+from adinterface_studies.benchmark import engine_code
+from adinterface_studies.benchmark.cells import CELLS, chosen
+from adinterface_studies.benchmark.command import backends
+from adinterface_studies.benchmark.timing import Calls
 
 from adinterface import AutoAutograd, AutoJax
 

@@ -1,22 +1,17 @@
-"""`python -m adinterface_conformance`: scenarios times checks; `fuzz` and `compositions` run random programs."""
+"""`python -m adinterface_conformance`: scenarios times checks."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-
-from adinterface import AutoBackend
-from adinterface.tools.measured import label
 
 from . import report
 from .checks import CHECKS
 from .installed import installed_backends
-from .outcome import Outcome, Status
 from .runner import Run, Selection, backend_from, begun, is_function, matching, show
 from .scenario import Scenario
 from .scenarios.namespace import FUNCTIONS
@@ -25,18 +20,12 @@ Writers = Mapping[str, tuple[Callable[[Run, Path], None], str]]
 #: What a run can be written as, by the name of the option: how, and what `--help` says.
 WRITERS: Writers = {
     "junit": (report.write_junit, "write a JUnit report"),
-    "html": (report.write_html, "write the support matrix as one page"),
 }
-#: How many random programs `--all` runs, and the name of their outcomes.
-PROGRAMS, FUZZ = 50, "fuzz/programs"
 
 
 def main(argv: list[str] | None = None) -> int:
     """The exit status: 0 if everything went as it should, 1 if not, 2 for a wrong command line."""
-    argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] in (["fuzz"], ["compositions"]):
-        return int(importlib.import_module(f"adinterface_conformance.{argv[0]}.command").main(argv[1:]))
-    return table(argv)
+    return table(sys.argv[1:] if argv is None else argv)
 
 
 def table(argv: list[str], catalogue: str = Selection.catalogue, writers: Writers = WRITERS) -> int:
@@ -74,8 +63,6 @@ def table(argv: list[str], catalogue: str = Selection.catalogue, writers: Writer
     file = report.JsonFile(path, run, choice) if path is not None else None
     save = file.add if file is not None else lambda outcomes: None
     show(replace(selection, done=done), run, jobs=options.jobs, limit=options.limit, save=save)
-    if options.all and not options.scenario and not options.check:
-        _fuzz([backend for backend in backends if (label(backend), FUZZ) not in done], run)
     if file is not None:
         file.close()
     for name, (write, _) in writers.items():
@@ -85,31 +72,10 @@ def table(argv: list[str], catalogue: str = Selection.catalogue, writers: Writer
     return 0 if run.good else 1
 
 
-def _fuzz(backends: Sequence[AutoBackend], run: Run) -> None:
-    """Add what comes of a few random programs to the run."""
-    if not backends:
-        return
-    from .fuzz.run import fuzz
-
-    print(f"{PROGRAMS} random programs, as `fuzz --programs {PROGRAMS}` runs them", flush=True)
-    start = time.perf_counter()
-    failures = fuzz(backends, 0, programs=PROGRAMS).failures
-    seconds = (time.perf_counter() - start) / len(backends)
-    for failure in failures:
-        print(failure, flush=True)
-    for backend in backends:
-        messages = [str(failure) for failure in failures if failure.backend == type(backend).__name__]
-        for message in messages or [""]:
-            status: Status = "failed" if messages else "passed"
-            run.outcomes.append(Outcome(label(backend), FUZZ, "fuzz", "", "programs", status, message, seconds=seconds))
-    run.seconds += seconds * len(backends)
-
-
 def _parser(writers: Writers) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m adinterface_conformance",
         description="Check what any engine must get right: scenarios times laws, on every installed backend.",
-        epilog="`fuzz` and `compositions` run random programs.",
     )
     parser.add_argument(
         "--backend", action="append", default=[], metavar="VALUE",
@@ -120,7 +86,7 @@ def _parser(writers: Writers) -> argparse.ArgumentParser:
         help="a name, family, operator or tag, with * and ?; may be repeated",
     )  # fmt: skip
     parser.add_argument("--check", action="append", default=[], metavar="PATTERN", help="the name of a check, with * and ?")
-    parser.add_argument("--all", action="store_true", help="every check on every scenario, array functions, a short fuzz")
+    parser.add_argument("--all", action="store_true", help="every check on every scenario, array functions")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="that many processes; one that crashes is a failure")
     parser.add_argument(
         "--limit", type=float, metavar="SECONDS",

@@ -1,4 +1,4 @@
-"""A run as files: JSON for programs, JUnit for continuous integration, one HTML page for people (see `page`)."""
+"""A run as files: JSON for programs, JUnit for continuous integration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 from .outcome import Outcome
-from .page import page
 from .runner import Run
 
 
@@ -101,8 +100,3 @@ def _case(suite: ElementTree.Element, outcome: Outcome) -> None:
 def _text(message: str) -> str:
     """Without the characters that XML has no form for."""
     return "".join(letter if letter >= " " or letter in "\t\n" else " " for letter in message)
-
-
-def write_html(run: Run, path: Path) -> None:
-    """The support matrix as one page that needs nothing else."""
-    path.write_text(page(run), encoding="utf-8")

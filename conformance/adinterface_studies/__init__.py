@@ -13,10 +13,7 @@ STUDIES = {
     "functions": ("functions.command", "each function of the Array API, NumPy, SciPy on every engine: docs/numpy, docs/scipy"),
     "special": ("functions.special_sources", "what each engine has of scipy.special: docs/scipy"),
     "overhead": ("functions.overhead", "what `numpy_function` adds to an operation: docs/numpy"),
-    "compositions": (
-        "compositions",
-        "the judge's random compositions, with blocks of our engines: docs/conformance",
-    ),
+    "fuzz": ("fuzz", "random programs on every engine, shrunk by Hypothesis: docs/conformance"),
     "batched": ("batches", "`batched` beside loops: docs/batched"),
     "differences": ("differences.command", "accuracy and evaluations of finite differences: docs/differences"),
     "distributed": ("distributed.command", "gradients over several processes, on a cluster too: docs/devices"),
@@ -24,5 +21,4 @@ STUDIES = {
     "signatures": ("signatures", "write the overloads of the operators, adinterface/_signatures.pyi"),
     "contract": ("contract", "the members of the contract, and the names that engines take: docs/writing-a-backend"),
     "architecture": ("architecture", "draw the folders of the package and what each imports: docs/architecture"),
-    "words": ("words", "count the words of the documentation"),
 }

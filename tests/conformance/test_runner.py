@@ -14,7 +14,6 @@ from adinterface_conformance import CHECKS, report
 from adinterface_conformance import scenarios as data
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.outcome import Outcome, run_scenario
-from adinterface_conformance.page import page
 from adinterface_conformance.processes import results_of
 from adinterface_conformance.runner import Run, Selection, backend_from, begun, matching, show
 from adinterface_conformance.runner import run as run_into
@@ -337,15 +336,6 @@ def test_junit(mixed, tmp_path):
     assert suites[1][0][0].get("message") == f"{REASON} ({LINK})"
 
 
-def test_html_is_one_page_with_reasons_and_links(mixed):
-    text = page(mixed)
-    assert "because &lt;so&gt;" in text
-    assert 'href="https://example.org/issue?a=1&amp;b=2"' in text
-    assert "got &lt;1&gt; &amp;" in text
-    assert not re.search(r"<(script|link|img)|url\(|src=|@import", text)
-    assert text.count('<td class="none">&mdash;</td>') >= 2
-
-
 def test_markdown_counts_what_passed_by_check_and_family_and_says_what_is_known(mixed, tmp_path):
     write_markdown(mixed, tmp_path / "table.md")
     families = sorted({outcome.family for outcome in mixed.outcomes})
@@ -368,8 +358,8 @@ def test_markdown_counts_what_passed_by_check_and_family_and_says_what_is_known(
 
 
 def test_the_command_runs_writes_and_ends_with_0(scenarios, tmp_path, capsys):
-    files = [tmp_path / name for name in ("out.json", "out.xml", "out.html")]
-    options = ["--json", str(files[0]), "--junit", str(files[1]), "--html", str(files[2])]
+    files = [tmp_path / name for name in ("out.json", "out.xml")]
+    options = ["--json", str(files[0]), "--junit", str(files[1])]
     assert main(["--backend", "AutoFiniteDifferences", "--scenario", "lines/slope", *options]) == 0
     assert all(file.stat().st_size for file in files)
     assert "everything as it should be" in capsys.readouterr().out
@@ -443,15 +433,14 @@ def test_of_the_scenarios_of_one_function_one_must_fail_as_listed(capsys):
     assert "known AutoTorch(): torch has no derivative for the operator //" in capsys.readouterr().out
 
 
-def test_all_runs_functions_and_a_few_programs(scenarios, monkeypatch, tmp_path, capsys):
+def test_all_runs_functions(scenarios, monkeypatch, tmp_path, capsys):
     from adinterface_conformance import __main__ as command
 
     monkeypatch.setattr(command, "FUNCTIONS", [each for each in command.FUNCTIONS if each.name == "function:exp"])
-    monkeypatch.setattr(command, "PROGRAMS", 2)
     monkeypatch.setattr(data, "SCENARIOS", (GOOD,))
     assert main(["--all", "--backend", "AutoAutograd", "--json", str(tmp_path / "out.json")]) == 0
     outcomes = json.loads((tmp_path / "out.json").read_text())["outcomes"]
-    assert {outcome["scenario"] for outcome in outcomes} == {"lines/slope", "function:exp", "fuzz/programs"}
+    assert {outcome["scenario"] for outcome in outcomes} == {"lines/slope", "function:exp"}
 
 
 @pytest.mark.parametrize("index", [-1, 2])

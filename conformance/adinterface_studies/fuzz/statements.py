@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from .nodes import Switch
-from .program import Kind
 
 #: Which values an operand may have.
 Fits = Callable[[Any], bool]
+#: What is special about a statement: a branch on a value; something decided by a static value; a rule that captures what may be
+#: differentiated; an exception of NumPy code that is caught. A branch cannot be compiled, unless NumPy code is copied.
+Kind = Literal["", "branch", "static", "captured", "caught"]
 
 
 def real(x: Any) -> bool:
@@ -99,7 +101,10 @@ def python(x: Any) -> bool:
 
 
 class Rule(NamedTuple):
-    """One kind of statement: its lines, and what its operands must be, one by one and together."""
+    """One kind of statement: its lines, and what its operands must be, one by one and together.
+
+    `{n}` is the name that it defines, `{0}`, `{1}`, ... are those that it uses.
+    """
 
     text: str
     operands: tuple[Fits, ...]

@@ -367,7 +367,7 @@ class _Chain:
 def programs(draw: st.DrawFn, backends: Sequence[AutoBackend]) -> Program | None:
     """A program; None if nothing came of the draws."""
     backend = draw(st.sampled_from(backends))
-    if any(field.name == "mode" for field in dataclasses.fields(backend)):  # type: ignore[arg-type]
+    if any(field.name == "mode" for field in dataclasses.fields(backend)):
         backend = dataclasses.replace(backend, mode=draw(st.sampled_from([None, "forward", "reverse"])))  # type: ignore[call-arg]
     operation = draw(st.sampled_from(operations()))
     args = draw(_arguments(operation))

@@ -11,7 +11,6 @@ import numpy as np
 from adinterface.core.contract import Unkeyed, key_of
 
 from .library import precision_of
-from .library import precision_of
 from .nnx import stateful
 from .private import ArrayImpl
 

@@ -42,7 +42,7 @@ from .accuracy import does_not_nest
 from .arguments import shifted
 from .case import Case, Counted, case_of, operation_of, quiet
 from .scenario import OneOf, Scenario
-from .state import changes, global_state, restored
+from .state import changes, global_state, pair_of, restored
 from .trees import (
     array_dtype_of,
     assert_close,

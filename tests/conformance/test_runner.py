@@ -409,7 +409,7 @@ def test_it_says_what_was_not_checked(scenarios, monkeypatch, capsys):
     assert main([*command, "--backend", "AutoAutograd"]) == 0
     shown = capsys.readouterr().out
     assert "Not checked on AutoAutograd(): sparse: SciPy is not installed." in shown
-    assert "Not checked on AutoFiniteDifferences(): draws: it evaluates f at many points." in shown
+    assert "Not checked on AutoFiniteDifferences(): own_arrays: it has no arrays of its own." in shown
     assert "The array functions of AutoAutograd() were not checked one by one: --all does." in shown
     assert "functions of AutoFiniteDifferences()" not in shown
 

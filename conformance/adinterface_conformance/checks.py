@@ -626,7 +626,7 @@ def batched(case: Case) -> None:
         result = value, back(case.stacked_cotangent([case.seed_leaves()] * 2))
     elif "push" in case.forms:
         value, push = result
-        result = value, push(*case.tangents)
+        result = value, push(*case.stacked_tangents([case.tangent_leaves()] * 2))
     got = floating(result)
     assert [len(row) for row in rows] == [len(got)] * 2, f"{len(got)} leaves, wanted {len(rows[0])}"
     for n, leaf in enumerate(got):

@@ -519,7 +519,7 @@ def test_wrong_compiled_code_is_caught(wrong, monkeypatch):
 
     assert caught(fresh(CUBES), AutoMutant()) == {}
     monkeypatch.setattr(Mutant, "compile", compiled)
-    assert set(caught(fresh(CUBES), AutoMutant())) == {"prepared"}
+    assert "prepared" in caught(fresh(CUBES), AutoMutant())
 
 
 def test_a_backend_that_does_not_pickle_is_caught():

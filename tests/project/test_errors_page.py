@@ -93,6 +93,12 @@ def by_scipy():
     scipy.optimize.minimize(fourth, np.ones(3), jac=jac)
 
 
+def penalty(backend):
+    net = torch.nn.Linear(2, 1, dtype=torch.float64)
+    gradient(lambda x: net(x).sum() ** 2, backend, torch.ones(2, dtype=torch.float64))[0].sum().backward()
+    return net.weight.grad
+
+
 def without_engine():
     missing = ModuleNotFoundError("No module named 'jax'", name="jax")
     with patch.object(registry, "backend_class", side_effect=missing):
@@ -163,6 +169,7 @@ CALLS = {
     "f applies ..., a torch.autograd.Function whose backward torch did not record": lambda: hessian(
         lambda x: Unrecorded.apply(x).sum(), TORCH, X
     ),
+    "element 0 of tensors does not require grad": lambda: penalty(TORCH),
     "AutoJax needs jax, which is not installed": without_engine,
     "which adinterface cannot look into, but args[0].w is a floating array": lambda: gradient(square, AUTOGRAD, Mine()),
     "is a pandas.Series, whose floating numbers no engine differentiates where they are": with_pandas,
@@ -222,3 +229,7 @@ def test_the_table_of_classes_is_that_of_the_package():
     assert dict(rows) == bases
     warned = {cls.__name__ for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, Warning)}
     assert warned <= {words.partition(":")[0] for words in CALLS}
+
+
+def test_the_remedy_for_captured_weights():
+    assert penalty(AutoTorch(create_graph=True)).abs().sum() > 0

@@ -136,7 +136,8 @@ class Training:
         """The model with leaves of its own types and with its Constants: compiled code returns arrays of one library."""
         if self._restores is None or self._restores[0] is not type(moved):
             libraries = {leaf.library for leaf in flatten_tree(self.model)[1] if leaf.differentiated}
-            self._restores = type(moved), self._frozen or PYTHON in libraries or len(libraries) > 1
+            shared = self._ties is not None  # perhaps as one object
+            self._restores = type(moved), shared or self._frozen or PYTHON in libraries or len(libraries) > 1
         return map(_restored, self.model, moved) if self._restores[1] else moved
 
     def __repr__(self) -> str:

@@ -88,7 +88,7 @@ GIVEN = object()
 class Node:
     """A container as a structure: its type, the data that the type needs to build it again, and its class."""
 
-    __slots__ = ("_keys", "children", "cls", "data", "differentiated", "flat", "inner", "type")
+    __slots__ = ("_keys", "children", "cls", "data", "differentiated", "flat", "identity", "inner", "type")
 
     def __init__(self, node_type: NodeType, data: Any, children: Sequence[Structure], cls: type):
         self.type: NodeType = node_type
@@ -101,9 +101,13 @@ class Node:
         self.flat: bool = _LEAVES.issuperset(self.children)
         self.differentiated: bool = _DIFFERENTIATED.issuperset(self.inner)
         self._keys: list[str] | None = None
+        #: In a user's tree, what identifies an object that f may write to: a tree of the same form has one there, too.
+        self.identity: int | None = None
 
     def with_children(self, children: Sequence[Structure]) -> Node:
-        return Node(self.type, self.data, children, self.cls)
+        new = Node(self.type, self.data, children, self.cls)
+        new.identity = self.identity
+        return new
 
     def keys(self) -> list[str]:
         """For each of `inner` the last part of its path."""

@@ -28,6 +28,7 @@ from ..contract.structures import (
     Slot,
     Static,
     Structure,
+    is_stateful,
     marks_argument,
 )
 from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
@@ -211,6 +212,8 @@ class Flattening:
             children = [child.value for child in children]
         paths: Callable[[int], str] = lambda k: place.paths(n) + node_type.paths(data, len(children))[k]
         node = Node(node_type, data, (*itself, *self.trees(children, place.inside(node_type, value, paths))), type(value))
+        if self._with_frozen and is_stateful(node_type):
+            node.identity = id(value)
         return node.taking_data((*first, *node.children)) if first else node
 
 

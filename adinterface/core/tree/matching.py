@@ -109,8 +109,17 @@ def flatten_tree(tree: Any) -> tuple[Structure, list[Leaf]]:
 
 
 def rebuild(structure: Structure, values: Iterator[Any]) -> Any:
-    """The user's tree with other leaves. Constants stay wrapped; static values are shared with the first tree."""
-    return structure.fold(lambda place: place.build(values), lambda node, children: node.made(node.type.replace, children))
+    """The user's tree with other leaves. Constants stay wrapped; static values are shared with the first tree.
+
+    An object that f may write to, and that is at several places of the first tree, is one object here, too.
+    """
+    objects: dict[int | None, Any] = {}
+
+    def made(node: Node, children: list[Any]) -> Any:
+        new = node.made(node.type.replace, children)
+        return new if node.identity is None else objects.setdefault(node.identity, new)
+
+    return structure.fold(lambda place: place.build(values), made)
 
 
 def along(

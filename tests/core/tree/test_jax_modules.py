@@ -27,6 +27,7 @@ from adinterface import (
     tree,
     value_and_gradient,
 )
+from adinterface.fit import Training, from_optax, update
 
 
 class Scaled(eqx.Module):
@@ -298,6 +299,50 @@ def test_tied_params_are_summed_by_what_is_one_object():
     (found,) = gradient(lambda m: jnp.sum(m.w[...] * 2 + m.v[...] * 3), AutoJax(), model)
     summed = tree.sum_shared(model, found)
     np.testing.assert_array_equal(summed.w[...], [5.0, 5.0])
+
+
+def tied_loss(m):
+    return jnp.sum(m.w[...] * 2 * m.part.v[...])
+
+
+def moved_by(optimiser, compiled=None):
+    def moved(m):
+        train = Training(tied_loss, AutoJax(), optimiser, m, compiled=compiled)
+        train()
+        train()
+        return train.model
+
+    return moved
+
+
+def stepped(m):
+    optimiser = from_optax(optax.sgd(0.1))
+    return optimiser.step(gradient(tied_loss, AutoJax(), m), optimiser.init(m), m)[0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: tree.map(lambda x: 2 * x, m),
+        lambda m: tree.add(m, m),
+        lambda m: (lambda vector, restored: restored(vector))(*tree.ravel(m)),
+        lambda m: update(m, gradient(tied_loss, AutoJax(), m), 0.1),
+        stepped,
+        moved_by(0.1),
+        moved_by(from_optax(optax.sgd(0.1))),
+        moved_by(from_optax(optax.sgd(0.1)), compiled=False),
+    ],
+    ids=["map", "add", "ravel", "update", "step", "training", "compiled training", "apart"],
+)
+def test_one_object_of_a_model_is_one_object_of_the_result(change):
+    """Two Variables would be tied no longer, once `nnx.Optimizer` moves each."""
+    model = Shared()
+    model.part = Shared()
+    model.part.v, model.again = model.w, model.part
+    found = change(model)
+    assert found.part.v is found.w is not model.w
+    assert found.again is found.part is not model.part
+    assert found.part.w is not found.w
 
 
 @pytest.mark.parametrize("prepared", [False, True])

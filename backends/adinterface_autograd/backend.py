@@ -30,7 +30,7 @@ from .repairs.box import Box
 from .repairs.forward import ForwardNode
 from .repairs.functions import astype, conjugate
 from .repairs.reverse import ReverseNode
-from .repairs.traces import backward, new_trace, node_of, unboxed
+from .repairs.traces import backward, new_trace, node_of, plain, unboxed
 
 
 class AutogradBackend(Backend):
@@ -101,7 +101,7 @@ class AutogradBackend(Backend):
             nodes = [node_of(output, trace) for output in outputs]
             outputs = tuple([unboxed(output, trace) for output in outputs])
             aux = aux.map(lambda array: unboxed(array, trace))
-        tangents_out = tuple([None if node is None else _narrow(node.g, y) for node, y in zip(nodes, outputs)])
+        tangents_out = tuple([None if node is None else _narrow(plain(node.g), y) for node, y in zip(nodes, outputs)])
         return Pushforward(outputs, tangents_out, aux)
 
     def note(self, error: Exception) -> str | None:

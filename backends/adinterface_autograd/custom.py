@@ -24,7 +24,7 @@ Map = Callable[[Arrays, Point], Arrays]
 
 def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
     """The value of a rule, with its derivatives, for each level of autograd's traces, the innermost first."""
-    boxed, trace, node_class, _ = find_top_boxed_args((*leaves, *carried))
+    boxed, trace, node_class, *_ = find_top_boxed_args((*leaves, *carried))
     if not boxed:
         return rule.value(leaves, carried)
     if boxed[-1][0] >= len(leaves):

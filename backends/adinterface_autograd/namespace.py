@@ -60,7 +60,9 @@ _OF_NUMPY = (
     "arange", "can_cast", "complex128", "complex64", "empty", "eye", "finfo", "float16", "float32", "float64", "from_dlpack",
     "iinfo", "int16", "int32", "int64", "int8", "isdtype", "ones", "uint16", "uint32", "uint64", "uint8", "zeros",
 )  # fmt: skip
-globals().update({name: getattr(anp, name) for name in _OF_AUTOGRAD})
+#: autograd 1.8 has rules for these by their older names alone.
+_ARC = {f"a{name}": f"arc{name}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tan2", "tanh")}
+globals().update({name: getattr(anp, _ARC.get(name, name)) for name in _OF_AUTOGRAD})
 globals().update({name: _discrete(name) for name in _DISCRETE})
 globals().update({name: getattr(np, name) for name in _OF_NUMPY})
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import registry
 from .backend import Arrays, Backend
+from .errors import ConversionError
 from .library import NUMPY, PYTHON, Library, complex_of, kind
 
 #: A cache: the library of each class of arrays.
@@ -21,7 +22,13 @@ def library_of_array(array: Any) -> Library:
     library = _known.get(type(array))
     if library is None:
         own = [library for library in (NUMPY, PYTHON) if library.owns(array)]
-        library = next(library for library in own or registry.libraries() if library.owns(array))
+        library = next((library for library in own or registry.libraries() if library.owns(array)), None)
+        if library is None:
+            cls = type(array)
+            raise ConversionError(
+                f"A {cls.__module__}.{cls.__qualname__} stands where an engine has its arrays, and no library knows it. If f "
+                f"computes with it, pass numpy.asarray(x)."
+            )
         _known[type(array)] = library
     return library
 

@@ -12,11 +12,10 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 from autograd.core import JVPNode, primitive_jvps, vspace
-from autograd.numpy import numpy_wrapper as wrapper
 from autograd.tracer import new_box, notrace_primitives
 
 from .forward_rules import RULES
-from .functions import shape_of, value
+from .functions import primitive_of, shape_of, value
 from .reverse import ReverseNode, reverse_rule, traced_primitives
 from .reverse_rules import Usual, pads_with_constants, unless
 from .traces import backward, new_trace, node_of
@@ -83,11 +82,11 @@ def _replace(fun: Any, usual: Usual | None = None) -> None:
 
 for _function in (anp.prod, anp.clip, anp.partition):  # autograd's rules ignore `where`, bounds, axes
     _replace(_function)
-for _function in (anp.max, anp.min, anp.amax, anp.amin, wrapper._primitive_var, wrapper._primitive_std):
+for _function in (anp.max, anp.min, anp.amax, anp.amin, primitive_of(anp.var), primitive_of(anp.std)):
     _replace(_function, _reduces)
 # autograd's rules ignore keepdims and other axes, and treat every mode of pad as linear.
 _replace(
-    anp.linalg._primitive_norm, lambda args, kwargs: len(args) == 1 and "keepdims" not in kwargs and _reduces(args, kwargs)
+    primitive_of(anp.linalg.norm), lambda args, kwargs: len(args) == 1 and "keepdims" not in kwargs and _reduces(args, kwargs)
 )
 _replace(anp.sort, lambda args, kwargs: len(args) == 1 and len(shape_of(args[0])) == 1 and not kwargs)
 _replace(anp.pad, pads_with_constants)

@@ -18,7 +18,7 @@ from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.util import func
 
 from . import fft, functions, linalg
-from .functions import shape_of, value
+from .functions import primitive_of, shape_of, value
 
 Rule = Callable[..., Any]
 RULES: dict[Any, Rule] = {}
@@ -145,7 +145,7 @@ RULES[anp.concatenate_args] = _of_parts(anp.concatenate_args, 1)
 # What chooses --------------------------------------------------------------------------------------------------------
 
 
-@_rule_of(anp._original_where)
+@_rule_of(primitive_of(anp.where))
 def _where(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     """autograd's rule ignores the broadcasting of the choices."""
     choices = [None, 0.0, 0.0]

@@ -9,6 +9,7 @@ Indexing with constant indices, arithmetic and sums are right in both modes and 
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,14 @@ __all__ = [
 ]  # fmt: skip
 
 Axes = int | Sequence[int] | None
+
+
+def primitive_of(function: Any) -> Any:
+    """autograd's primitive of a function; since 1.9 some of its functions convert lists first."""
+    module, name = sys.modules[function.__module__], function.__name__.removeprefix("custom_")
+    return getattr(module, f"_primitive_{name}", getattr(module, f"_original_{name}", function))
+
+
 Int = (int, np.integer)
 
 

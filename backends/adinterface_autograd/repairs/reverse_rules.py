@@ -14,14 +14,13 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 from autograd.core import VJPNode, primitive_vjps
-from autograd.numpy import numpy_wrapper as wrapper
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.numpy.numpy_vjps import unbroadcast_f
 from autograd.util import func
 
 from . import functions, given, linalg
 from .box import Box
-from .functions import shape_of, value
+from .functions import primitive_of, shape_of, value
 from .traces import backward, new_trace, node_of
 
 Rule = Callable[..., Any]
@@ -97,8 +96,8 @@ for _name in (
         _function = getattr(_function, _part)
     RULES[_function] = _traced(_composition(_name))
 RULES[anp.full_like] = _traced(_composition("full_like"))  # a constant in autograd
-RULES[anp.linalg._primitive_norm] = _traced(_composition("linalg.norm"))  # wrong with keepdims, and for infinity
-RULES[anp._original_where] = _traced(functions.where)  # wrong for choices that are broadcast
+RULES[primitive_of(anp.linalg.norm)] = _traced(_composition("linalg.norm"))  # wrong with keepdims, and for infinity
+RULES[primitive_of(anp.where)] = _traced(functions.where)  # wrong for choices that are broadcast
 
 
 def _reduces(*known: str) -> Usual:
@@ -112,13 +111,13 @@ def _reduces(*known: str) -> Usual:
 
 for _name, _function, _known in (
     ("sum", anp.sum, ("axis", "keepdims", "dtype")),
-    ("mean", wrapper._primitive_mean, ("axis", "keepdims")),
+    ("mean", primitive_of(anp.mean), ("axis", "keepdims")),
     ("max", anp.max, ("axis", "keepdims")),
     ("max", anp.amax, ("axis", "keepdims")),
     ("min", anp.min, ("axis", "keepdims")),
     ("min", anp.amin, ("axis", "keepdims")),
-    ("var", wrapper._primitive_var, ("axis", "ddof", "keepdims")),
-    ("std", wrapper._primitive_std, ("axis", "ddof", "keepdims")),
+    ("var", primitive_of(anp.var), ("axis", "ddof", "keepdims")),
+    ("std", primitive_of(anp.std), ("axis", "ddof", "keepdims")),
 ):
     _replace(_function, _traced(_composition(_name)), _reduces(*_known))
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NoReturn
 
 import autograd.numpy as anp
+import numpy as np
 from autograd.core import add_outgrads
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import isbox, trace_stack
@@ -97,7 +98,12 @@ def unboxed(x: Any, trace: int) -> Any:
     value = x._value
     if (isbox(value) and value._trace == trace) or getattr(getattr(value, "dtype", None), "kind", "") == "O":
         raise given.listed()
-    return value
+    return plain(value)
+
+
+def plain(value: Any) -> Any:
+    """An array of a subclass, which f may have captured, as a NumPy array; anything else unchanged."""
+    return value.view(np.ndarray) if isinstance(value, np.ndarray) and type(value) is not np.ndarray else value
 
 
 def _suited(gradient: Any, node: Any) -> Any:
@@ -128,7 +134,7 @@ def backward(seeds: Sequence[tuple[Any, Any]], ends_at: Collection[Any] = ()) ->
     for node in order:
         gradient = collected.pop(node)[0]
         if not node.parents or node in ends_at:
-            results[node] = gradient
+            results[node] = plain(gradient)
             continue
         contributions = node.vjp(gradient)
         if getattr(getattr(gradient, "dtype", None), "kind", "") == "c":

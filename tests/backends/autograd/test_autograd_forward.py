@@ -77,7 +77,7 @@ def symmetric(x):
 for name in [
     "abs", "fabs", "negative", "reciprocal", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos",
     "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arctanh", "rad2deg", "degrees", "deg2rad",
-    "radians", "square", "sinc", "real", "imag", "conj", "angle", "real_if_close", "nan_to_num",
+    "radians", "square", "sinc", "real", "imag", "conj", "angle", "real_if_close", "nan_to_num", "absolute",
 ]:  # fmt: skip
     case(name, getattr(anp, name), draw(3))
     case(f"{name}, 0-d", getattr(anp, name), draw())

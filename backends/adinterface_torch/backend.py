@@ -34,7 +34,7 @@ from .known_failures import KNOWN_FAILURES
 from .levels import is_forward, refuse_tangents
 from .library import TORCH
 from .modules import ModuleNode
-from .nodes import ONE_BY_ONE, fault, is_recorded, refuse_again, walk
+from .nodes import IN_BATCHES, ONE_BY_ONE, fault, is_recorded, refuse_again, refuse_underived, walk
 from .notes import NOTES
 from .private import (
     TransformType,
@@ -409,7 +409,7 @@ def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
         if again:
             refuse_again(nodes, inputs)
         custom.extend(custom_nodes(nodes))
-        wrong.append(fault(nodes, inputs, ONE_BY_ONE))
+        wrong.append(fault(nodes, inputs, IN_BATCHES))
         return outputs, aux
 
     with torch.enable_grad():
@@ -419,7 +419,13 @@ def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
         outputs, aux = detached(outputs), aux.map(torch.Tensor.detach)
 
     def back(cotangents: Arrays) -> Arrays:
-        return transposed(custom, pull, cotangents, leaves) if custom else tuple(pull(tuple(cotangents)))
+        # In the batches of the outputs: torch's second derivatives of norms write into the cotangents.
+        cotangents = tuple([c + torch.zeros_like(y) for c, y in zip(cotangents, outputs)])
+        try:
+            return transposed(custom, pull, cotangents, leaves) if custom else tuple(pull(tuple(cotangents)))
+        except RuntimeError as error:
+            refuse_underived(error)
+            raise
 
     stacked = None if any(wrong) else lambda stacks: tuple(torch.func.vmap(lambda *c: back(c))(*stacks))
     return Pullback(outputs, aux, back, back_stacked=stacked)

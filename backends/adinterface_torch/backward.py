@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from .nodes import refuse_again, walk
+from .nodes import refuse_again, refuse_underived, walk
 from .private import run_backward
 from .unrecorded import custom_nodes, recorded_pass
 
@@ -38,16 +38,19 @@ def backward(
         refuse_again(nodes, leaves)
         if custom := custom_nodes(nodes):
             return dense(recorded_pass(custom, outputs, leaves, seeds))
-    if {*map(type, outputs)} != _PLAIN:
-        result = torch.autograd.grad(
-            outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True
-        )
-    else:
-        # New ones each time: a user's backward function may write to them.
-        given = tuple(map(_ones_like, outputs) if seeds is None else seeds)
-        result = run_backward(
-            tuple(outputs), given, retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
-        )
+    try:
+        if {*map(type, outputs)} != _PLAIN:
+            result = torch.autograd.grad(
+                outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True
+            )
+        else:
+            # New ones each time: a user's backward function may write to them.
+            given = tuple(map(_ones_like, outputs) if seeds is None else seeds)
+            retained = retain_graph or create_graph
+            result = run_backward(tuple(outputs), given, retained, create_graph, tuple(leaves), True, accumulate_grad=False)
+    except RuntimeError as error:
+        refuse_underived(error)
+        raise
     for gradient in result:
         if gradient is not None and gradient.layout is not _STRIDED:
             return dense(result)

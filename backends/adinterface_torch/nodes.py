@@ -7,6 +7,7 @@ is taken for one that is differentiated again if a level around it is a derivati
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -20,38 +21,63 @@ from .private import is_wrapped, unwrapped
 class Fault(NamedTuple):
     """What torch gets wrong at a node."""
 
-    #: The function of torch that the node belongs to, and what is wrong.
-    function: str
+    #: What f does, and what torch makes of it.
     wrong: str
     #: A link, or a line that shows it.
     shown_by: str
     #: What to write instead.
     remedy: str = ""
+    #: The attribute of the node that says whether this one is wrong; without it all are.
+    where: str = ""
 
 
 #: Wrong where vmap batches the backward pass: a stack of cotangents goes through it one entry after another.
 ONE_BY_ONE = {
     "CdistBackward0": Fault(
-        "cdist",
-        "rows stand in the place of other rows, if the cotangent alone has a batch",
+        "f calls torch.cdist: if the cotangent alone has a batch, rows stand in the place of other rows",
         "torch.func.jacrev(lambda x: torch.cdist(x, torch.zeros(1, 3)))(torch.eye(2, 3))",
     ),
     "LinalgLuSolveBackward0": Fault(
-        "linalg.lu_solve",
-        "factors (4, 1, n, n) for (4, 3, n, m) are those of other entries",
+        "f calls torch.linalg.lu_solve: factors (4, 1, n, n) for (4, 3, n, m) are those of other entries",
         "torch.linalg.lu_solve(*torch.linalg.lu_factor(torch.randn(4, 1, 2, 2)), torch.randn(4, 3, 2, 1))",
+    ),
+}
+
+#: An error of torch in a batch inside another batch, where stacks go one entry after another, too.
+IN_BATCHES = ONE_BY_ONE | {
+    "PreluKernelBackwardBackward0": Fault(
+        "f calls prelu of torch, whose second derivative does not fit the shapes of a batch in a batch",
+        "torch.vmap(torch.func.jacrev(torch.func.grad(lambda x: prelu(x, w).pow(3).sum())))(torch.randn(3, 4, 5))",
     ),
 }
 
 #: Wrong where the backward pass is differentiated again: refused where it is recorded for that.
 ONCE = {
     "WeightNormInterfaceBackward0": Fault(
-        "weight_norm",
-        "takes the norms for constants",
+        "f calls weight_norm of torch, which takes the norms for constants in its second derivative",
         "jacrev(jacrev(lambda v: (torch._weight_norm(v, torch.ones(2, 1), 0) ** 3).sum()))(v) is not symmetric",
         "Compute the weight by g * v / torch.linalg.vector_norm(v, dim=1, keepdim=True)",
     ),
+    "GeneratedBackwardFor_torch_nn__linear_cross_entropy_batch_chunked_defaultBackward": Fault(
+        "f calls linear_cross_entropy of torch in chunks, which takes its gradient for a constant",
+        "https://github.com/pytorch/pytorch/pull/181574",
+        "Write torch.nn.functional.cross_entropy(x @ weight.T, target)",
+    ),
+    "NativeLayerNormBackwardBackward0": Fault(
+        "f calls layer_norm of torch, which takes mean and deviation for constants in its third derivative",
+        "https://github.com/pytorch/pytorch/issues/175754",
+        "Compute it from x.mean and x.var",
+    ),
+    "NativeBatchNormBackwardBackward0": Fault(
+        "f calls batch_norm or instance_norm of torch, which takes the statistics for constants in its third derivative",
+        "https://github.com/pytorch/pytorch/issues/186256",
+        "Write module.eval(), or compute it from x.mean and x.var",
+        "_saved_train",
+    ),
 }
+ONCE["BatchNormBackwardBackward0"] = ONCE["NativeBatchNormBackwardBackward0"]._replace(where="_saved_update")
+
+_DIFFERENCES = "differences: SecondOrder(AutoFiniteDifferences(), AutoTorch())"
 
 
 def walk(outputs: Iterable[torch.Tensor], leaves: Iterable[torch.Tensor]) -> set[Any]:
@@ -76,8 +102,11 @@ def fault(nodes: set[Any], leaves: Sequence[torch.Tensor], table: dict[str, Faul
     """What the table says of a node through which a result depends on one of the leaves; None without such a node."""
     if table.keys().isdisjoint([cls.__name__ for cls in {*map(type, nodes)}]):
         return None
-    found = [node for node in nodes if type(node).__name__ in table and _leads(node, leaves)]
-    return table[type(found[0]).__name__] if found else None
+    for node in nodes:
+        found = table.get(type(node).__name__)
+        if found is not None and getattr(node, found.where, True) and _leads(node, leaves):
+            return found
+    return None
 
 
 def _leads(node: Any, leaves: Sequence[torch.Tensor]) -> bool:
@@ -90,11 +119,13 @@ def _leads(node: Any, leaves: Sequence[torch.Tensor]) -> bool:
 def refuse_again(nodes: set[Any], leaves: Sequence[torch.Tensor]) -> None:
     """Refuse to record a backward pass whose own derivative would be wrong."""
     if (found := fault(nodes, leaves, ONCE)) is not None:
-        raise NotRecordedError(
-            f"f calls {found.function} of torch, whose backward pass {found.wrong} where it is differentiated again: the "
-            f"result would be wrong. {found.remedy}, or take second derivatives with SecondOrder(AutoFiniteDifferences(), "
-            f"AutoTorch())."
-        )
+        raise NotRecordedError(f"{found.wrong}. {found.remedy}, or take the outer derivative with {_DIFFERENCES}.")
+
+
+def refuse_underived(error: RuntimeError) -> None:
+    """Refuse a backward pass that torch cannot differentiate again: rows of a Jacobian need first derivatives alone."""
+    if re.search(r"derivative for \S+_backward'? is not implemented", str(error)):
+        raise NotRecordedError(f"torch has no second derivative here: {error} Take it with {_DIFFERENCES}.") from error
 
 
 def is_recorded(x: torch.Tensor) -> bool:

@@ -40,10 +40,14 @@ def in_one_batch(backend: Backend, inputs: int) -> bool:
 
 
 def by_symmetry(backend: Backend, *, once: bool = False) -> bool:
-    """Whether a Hessian's product is a pullback of the gradient, as the Hessian is symmetric. once: as in `in_forward`."""
-    return "pullback" in backend.gives and (
-        backend.mode == "reverse" or (once and backend.mode is None and "linearize" not in backend.gives)
-    )
+    """Whether a Hessian's product is a pullback of the gradient, as the Hessian is symmetric. once: as in `in_forward`.
+
+    It is, too, where a pushforward would be that pullback, transposed.
+    """
+    if "pullback" not in backend.gives or backend.mode == "forward":
+        return False
+    again = once and "linearize" not in backend.gives
+    return backend.mode == "reverse" or backend.transposes == "always" or again
 
 
 def directions(backend: Backend) -> tuple[bool, bool]:

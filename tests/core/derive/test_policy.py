@@ -14,7 +14,7 @@ TABLE = [
     (AutoJax(), (True, True, True, False, False, (True, True))),
     (AutoJax(mode="forward"), (False, True, True, False, False, (True, False))),
     (AutoJax(mode="reverse"), (True, False, False, True, True, (False, True))),
-    (AutoTorch(), (True, False, False, False, False, (True, True))),
+    (AutoTorch(), (True, False, False, True, True, (True, True))),
     (AutoTorch(mode="forward"), (False, True, True, False, False, (True, False))),
     (AutoTorch(mode="reverse"), (True, False, False, True, True, (False, True))),
     (AutoAutograd(), (True, True, False, False, True, (True, True))),

@@ -65,7 +65,6 @@ class TorchBackend(Backend):
     node_types = (ModuleNode(),)
     # Measured on torch 2.13: torch.func.jvp costs ten times a transposed pullback on long chains of small operations.
     transposes = "always"
-    takes_trees = True
 
     def __init__(self, auto: AutoTorch):
         super().__init__(auto)

@@ -34,7 +34,9 @@ def conformance_tests(
         outcomes = list(run_scenario(scenario, backend, everything=everything))
         wrong = [f"{outcome.check}: {outcome.message}" for outcome in outcomes if not outcome.good]
         if wrong:
-            pytest.fail(f"{scenario.name} ({scenario.operator.__name__}) on {backend!r}\n" + "\n".join(wrong), pytrace=False)
+            again = next(outcome for outcome in outcomes if not outcome.good).program if scenario in SCENARIOS else ""
+            head = f"{scenario.name} ({scenario.operator.__name__}) on {backend!r}"
+            pytest.fail("\n".join([head, *wrong, again]), pytrace=False)
         known = next((outcome for outcome in outcomes if outcome.status == "known"), None)
         if known is not None:
             pytest.xfail(f"{known.reason} ({known.link})")

@@ -43,6 +43,19 @@ class Outcome:
     def good(self) -> bool:
         return self.status in ("passed", "known")
 
+    @property
+    def program(self) -> str:
+        """Code that repeats the check, to be pasted, for a scenario of this package."""
+        return (
+            "from adinterface_conformance import CHECKS\n"
+            "from adinterface_conformance.runner import backend_from\n"
+            "from adinterface_conformance.scenarios import SCENARIOS\n\n"
+            f"scenario = next(each for each in SCENARIOS if each.name == {self.scenario!r})\n"
+            f"backend = backend_from({self.backend!r})\n"
+            "print(scenario, scenario.f.__code__)\n"
+            f"CHECKS[{self.check!r}].function(scenario, backend)\n"
+        )
+
     def __str__(self) -> str:
         return f"{self.backend} {self.scenario} {self.check}: {self.status}: {self.message or self.reason}"
 

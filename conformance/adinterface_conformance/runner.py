@@ -367,6 +367,9 @@ def _ending(selection: Selection, done: Run) -> Iterator[str]:
         for reason, names in dropped.items():
             if reason:
                 yield f"Not checked on {label(backend)}: {', '.join(names)}: {reason}."
+    failure = next((outcome for outcome in done.outcomes if not outcome.good and not is_function(outcome.scenario)), None)
+    if failure is not None and selection.catalogue == Selection.catalogue:
+        yield f"The first failure again:\n\n{failure.program}"
     if not any(map(is_function, selection.scenarios)):
         for backend in filter(has_namespace, selection.backends):
             yield f"The array functions of {label(backend)} were not checked one by one: --all does."

@@ -79,6 +79,16 @@ def statuses(scenario, backend=FINITE, **options):
 # Outcomes ------------------------------------------------------------------------------------------------------------
 
 
+def test_a_failure_is_printed_as_a_program_that_repeats_it(capsys, monkeypatch):
+    wrong = replace(GOOD, name="lines/wrong", expected=(4.0,))
+    monkeypatch.setattr(data, "SCENARIOS", (GOOD, wrong))
+    assert main(["--backend", "AutoFiniteDifferences(method='central')", "--scenario", "lines"]) == 1
+    program = capsys.readouterr().out.partition("The first failure again:\n")[2].partition(".function(scenario, backend)\n")
+    with pytest.raises(AssertionError, match=r"wanted 4\.0"):
+        exec(program[0] + program[1], {})
+    assert "lines/wrong" in capsys.readouterr().out
+
+
 def test_a_right_scenario_passes():
     outcomes = run_scenario(GOOD, FINITE)
     assert [(outcome.check, outcome.message) for outcome in outcomes if outcome.status != "passed"] == []

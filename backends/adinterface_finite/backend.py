@@ -30,7 +30,6 @@ from adinterface.core.contract import (
     size_of,
 )
 
-from . import traced
 from .differences import (
     Array,
     Coordinates,
@@ -47,7 +46,7 @@ from .differences import (
     overall,
     product,
 )
-from .evaluation import FlatEvaluations, TracedError, numbers_of, require_numbers
+from .evaluation import FlatEvaluations, numbers_of, require_numbers
 
 #: The largest relative error of a third derivative, and of higher ones, that is not refused.
 REFUSED = {3: 1e-7, 4: 1e-5}
@@ -81,9 +80,8 @@ class FiniteDifferencesBackend(Backend):
         """As far as a step moves each number by itself, of which a step along a tangent is made."""
         fixed, found = self.options.scale, []
         for leaf in leaves:
-            known = None if fixed is not None else traced.known(self, leaf)
             ones = np.ones(library_of(self, leaf).shape(leaf))
-            found.append(ones * (fixed or 1.0) if known is None else np.fmax(ones, abs(known)))
+            found.append(ones * fixed if fixed is not None else np.fmax(ones, abs(numbers_of(self, leaf))))
         return tuple(found)
 
     def relative_error(self, order: int, epsilon: float) -> float:
@@ -94,26 +92,23 @@ class FiniteDifferencesBackend(Backend):
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
         note_step(self, "gradient, leaf by leaf")
         found = self._columns(function, leaves, value, real=True)
-        return None if isinstance(found, Linearized) else Gradient(found.outputs, found.aux, tuple(found.blocks[0]))
+        return Gradient(found.outputs, found.aux, tuple(found.blocks[0]))
 
-    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | Linearized:
+    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
         note_step(self, f"{sum(size_of(self, leaf) for leaf in leaves)} columns of the Jacobian")
         return self._columns(function, leaves, value)
 
-    def _columns(self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False) -> Jacobian | Linearized:
-        """real: f's value is known to be. A `Linearized` where an engine traces the leaves."""
+    def _columns(self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False) -> Jacobian:
+        """real: f's value is known to be."""
         evaluations = FlatEvaluations(self, function, leaves)
-        try:
-            point = evaluations.point()
-            doubled, needed = point.complex, value or not point.count
-            if needed or (not real and any(doubled)):
-                evaluations.base()
-                complex_ = evaluations.outputs.complex
-                doubled = [each and not (complex_ and all(complex_)) for each in doubled]
-            lines = Coordinates(point, doubled)
-            slopes = self._slopes(evaluations, lines)
-        except TracedError:
-            return self._linear(evaluations)
+        point = evaluations.point()
+        doubled, needed = point.complex, value or not point.count
+        if needed or (not real and any(doubled)):
+            evaluations.base()
+            complex_ = evaluations.outputs.complex
+            doubled = [each and not (complex_ and all(complex_)) for each in doubled]
+        lines = Coordinates(point, doubled)
+        slopes = self._slopes(evaluations, lines)
         outputs, aux = evaluations.base() if needed else ((), evaluations.aux)
         form = evaluations.outputs
         rows = [part.transpose((*range(1, part.ndim), 0)) for part in form.split(slopes.values)]
@@ -133,15 +128,14 @@ class FiniteDifferencesBackend(Backend):
         return library.asarray(np.asarray(block, order="C"), dtype=dtype, like=like if library.dtype(like) == dtype else None)
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
-        return self._linear(FlatEvaluations(self, function, leaves))
+        evaluations = FlatEvaluations(self, function, leaves)
 
-    def _linear(self, evaluations: FlatEvaluations) -> Linearized:
         def stacked(stacks: Arrays) -> Arrays:
             return self._along(evaluations, [numbers_of(self, stack) for stack in stacks])
 
         outputs, aux = evaluations.base()
         pushed = functools.partial(self._pushed, evaluations)
-        return Linearized(outputs, aux, pushed, None if evaluations.traced else stacked)
+        return Linearized(outputs, aux, pushed, stacked)
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
         evaluations = FlatEvaluations(self, function, leaves)
@@ -152,11 +146,8 @@ class FiniteDifferencesBackend(Backend):
         return Pushforward(outputs, pushed, aux)
 
     def _pushed(self, evaluations: FlatEvaluations, tangents: Arrays) -> Arrays:
-        try:
-            require_numbers(self, tangents)
-            return self._along(evaluations, [numbers_of(self, v)[None] for v in tangents], one=True)
-        except TracedError:
-            return traced.pushed(self, evaluations, tangents)
+        require_numbers(self, tangents)
+        return self._along(evaluations, [numbers_of(self, v)[None] for v in tangents], one=True)
 
     def _along(self, evaluations: FlatEvaluations, stacks: Sequence[Any], one: bool = False) -> Arrays:
         """Stacks of tangents along these directions, or the tangents along one."""
@@ -185,8 +176,7 @@ class FiniteDifferencesBackend(Backend):
         return Jacobian(self._parts(first[:, 0], lines), evaluations.all_as_aux(value), blocks)
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
-        if any(library_of(self, v).traced(v) for v in directions):
-            return None
+        require_numbers(self, directions)
         stacks = [numbers_of(self, v)[None] for v in directions]
         found = self._joint(function, leaves, functools.partial(product, stacks=stacks)) if any(map(np.any, stacks)) else None
         if found is None:
@@ -210,8 +200,7 @@ class FiniteDifferencesBackend(Backend):
     ) -> tuple[FlatEvaluations, Coordinates, Second] | None:
         """Second derivatives from second differences of one function along coordinates.
 
-        None where derivatives are taken of one another: with fixed steps, where an engine traces the leaves, and at the edge
-        of f's domain.
+        None where derivatives are taken of one another: with fixed steps, and at the edge of f's domain.
         """
         options, evaluations = self.method.options, FlatEvaluations(self, function, leaves)
         if options is None:
@@ -223,8 +212,6 @@ class FiniteDifferencesBackend(Backend):
                 return None
             evaluations.base()
             found = evaluations.apart(lambda fresh: compute(options, evaluations, lines, fresh))
-        except TracedError:
-            return None
         except StepError as error:
             raise PrecisionError(f"Finite differences: {error}") from None
         if not np.isfinite(found.slopes.values).all():

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from adinterface import OutputError, PrecisionError
+from adinterface import BackendError, OutputError, PrecisionError
 from adinterface.core.contract import (
     Arrays,
     Aux,
@@ -32,10 +32,6 @@ _T = TypeVar("_T")
 DOUBLE = np.dtype(np.float64)
 #: What most functions return. To make it for each call takes as long as an f.
 NUMBER = Outputs([np.float64(0.0)], [2.0**-52], OutputError)
-
-
-class TracedError(Exception):
-    """f's value is traced by an outer engine, so differences must be taken in that engine's arithmetic."""
 
 
 class _NothingIgnored:
@@ -72,7 +68,7 @@ class FlatEvaluations(Evaluations):
         self.libraries: list[Library] | None = None
 
     def point(self) -> BasePoint:
-        """The leaves as NumPy numbers. Raises TracedError if an engine traces one."""
+        """The leaves as NumPy numbers."""
         require_numbers(self.backend, self.leaves)
         options = self.backend.options
         return BasePoint(self.leaves, functools.partial(_taken, self.backend), scale=options.scale, bounds=options.bounds)
@@ -87,28 +83,17 @@ class FlatEvaluations(Evaluations):
     def vector(self, outputs: Arrays, aux: Aux) -> Any:
         if not self.known:
             self.see(outputs, aux)
-            if not self.known:
-                raise TracedError
         if self.libraries is not None:
             outputs = tuple([library.to_numpy(output) for library, output in zip(self.libraries, outputs)])
         return self.outputs.flat(outputs)
 
-    @property
-    def traced(self) -> bool:
-        """Whether an engine traces a leaf or an output."""
-        return not self.known or any(library_of(self.backend, leaf).traced(leaf) for leaf in self.leaves)
-
     def see(self, outputs: Arrays, aux: Aux) -> None:
-        """Those of traced outputs stay unknown."""
         check_precision(self.backend, self.leaves, outputs)
         if len(outputs) == 1 and type(outputs[0]) is np.float64:
             self.known, self.outputs, self.first, self.aux = True, NUMBER, outputs, aux
             return
         self.first, self.aux = kept(outputs), aux
-        try:
-            require_numbers(self.backend, outputs)
-        except TracedError:
-            return
+        require_numbers(self.backend, outputs)
         libraries = [library_of(self.backend, output) for output in outputs]
         numbers = [library.to_numpy(output) for library, output in zip(libraries, outputs)]
         exactness = [epsilon(library.dtype(output)) for library, output in zip(libraries, outputs)]
@@ -196,10 +181,13 @@ def _taken(backend: Backend, leaf: Any) -> tuple[Any, float, Callable[[Any], Any
 
 
 def require_numbers(backend: Backend, arrays: Arrays) -> None:
-    """Raise TracedError for an array that an outer engine traces."""
+    """Refuse an array that an outer engine traces."""
     for x in arrays:
         if type(x) is not np.ndarray and type(x) is not np.float64 and library_of(backend, x).traced(x):
-            raise TracedError
+            raise BackendError(
+                "Finite differences are taken of numbers, and an engine traces these. Take differences outermost, or give the "
+                "engine their derivative as a rule: adinterface.rules.differentiate_with(f, AutoFiniteDifferences())."
+            )
 
 
 def numbers_of(backend: Backend, array: Any) -> Any:

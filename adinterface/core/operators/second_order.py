@@ -27,6 +27,11 @@ def second_order(auto: Any) -> tuple[Backend, Backend]:
     outer, inner = find(auto.outer), find(auto.inner)
     if auto.outer == auto.inner and outer.library is None:
         return _pair(outer)  # differences of differences need wider steps
+    if inner.estimates and not outer.estimates:
+        raise BackendError(
+            f"{auto!r} cannot work: {_name(auto.outer)} cannot see through finite differences. Take them outside: "
+            f"SecondOrder({_name(auto.inner)}(), {_name(auto.outer)}())."
+        )
     if outer.library is not None and inner.library is not None and outer.library is not inner.library:
         raise BackendError(
             f"{auto!r} cannot work: {_name(auto.outer)} cannot see through the arrays of {_name(auto.inner)}. Pairs that do: "

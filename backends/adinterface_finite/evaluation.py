@@ -57,6 +57,7 @@ class FlatEvaluations(Evaluations):
         self.backend, self.executor = backend, backend.options.executor
         #: What an engine may trace: the leaves, and what else f is given.
         self.given = (*leaves, *function.given)
+        function = function.repeated()
         #: The function at the point, and elsewhere.
         self.there, self.elsewhere = function, function.elsewhere
         hold = function_of_extension("Hold") or _NothingIgnored
@@ -136,11 +137,15 @@ class FlatEvaluations(Evaluations):
             for leaves in points:
                 hold.place = 0
                 try:
-                    result = function(*leaves)
+                    found.append(vector(*function(*leaves)))
                 except OUTSIDE as error:
                     found.append(self.outside(error))
-                    continue
-                found.append(vector(*result))
+                except OutputError:  # perhaps for an integer where f's value at the point is floating
+                    form = self.base()[1].form
+                    if function is not self.elsewhere or form is None:
+                        raise
+                    hold.place, function = 0, self.elsewhere.floating(form)
+                    found.append(vector(*function(*leaves)))
         return found
 
     def _on_workers(self, points: Iterable[Sequence[Any]]) -> Iterator[Any]:
@@ -148,13 +153,12 @@ class FlatEvaluations(Evaluations):
 
         from adinterface.batching.for_engines import Outside, Task, run_all
 
-        self.base()
-        points = list(points)
+        floating, points = self.elsewhere.floating(self.base()[1].form), list(points)
         tasks = [Task(_noting, self.elsewhere.task(leaves)) for leaves in points]
         # Other processes cannot take a derivative of f as a function; its own evaluations of f go to the workers.
         sent = all(task.args[0] is not self.elsewhere for task in tasks) or isinstance(self.executor, ThreadPoolExecutor)
         if not sent or self.hold.record is not None:  # workers do not have the values at the point
-            sent, here = False, functools.partial(self.hold, self.elsewhere)
+            sent, here = False, functools.partial(self.hold, floating)
             tasks = [Task(_noting, (here, leaves, {})) for leaves in points]
         for found in run_all(self.executor if sent else map, tasks):
             if type(found) is Outside:
@@ -162,7 +166,7 @@ class FlatEvaluations(Evaluations):
             else:
                 value, *accuracy = found
                 self.level.note(*accuracy)
-                yield self.vector(*(self.elsewhere.received(value) if sent else value))
+                yield self.vector(*(floating.received(value) if sent else value))
 
 
 def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, float, int]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from types import CoroutineType, FunctionType, GeneratorType
 from typing import Any
 
+import numpy as np
+
 from ..contract import other_packages
 from ..contract.auto import AutoBackend
 from ..contract.errors import OutputError, an
@@ -45,6 +47,11 @@ def notes_on_call(plan: Plan, error: Exception, carried: Sequence[Any]) -> Itera
     backends = [place.cls for place in plan.layout.structures if isinstance(place, Node) and issubclass(place.cls, AutoBackend)]
     if backends and "positional argument" in message:
         yield "f and the backend are given once: a prepared call takes the arguments of f alone, fast(x)."
+    if "read-only" in message and any(isinstance(x, np.ndarray) and not x.flags.writeable for x in carried):
+        yield (
+            "f is evaluated more than once here, so NumPy arrays in Constants and keywords are read-only: c *= 2 would change "
+            "them from one evaluation to the next. Write c = c * 2, or copy the array in f."
+        )
     for value in carried:
         if other_packages.plain(value) is not None:
             name = an(type(value).__name__)

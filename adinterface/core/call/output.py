@@ -68,13 +68,14 @@ ALONE = Aux((), OutputStructure(DIFFERENTIATED, ("output",)))
 class Function(Sampled):
     """The flat function that an engine sees: builds f's arguments, calls f, and flattens its value."""
 
-    __slots__ = ("carried", "f", "is_output", "output", "plan", "records_evaluation", "records_leaves")
+    __slots__ = ("carried", "f", "form", "is_output", "output", "plan", "records_evaluation", "records_leaves")
 
     def __init__(self, plan: Plan, f: Callable[..., Any], carried: Sequence[Any], output: OutputKind):
         self.plan: Plan = plan
         self.f: Callable[..., Any] = f
         self.carried: Sequence[Any] = carried
         self.output = output
+        self.form: OutputStructure | None = None
         self.owned: frozenset[int] = plan.layout.owned
         self.owns_leaves: bool = plan.conversions.owns_leaves
         library, kinds = plan.conversions.library, plan.layout.kinds
@@ -94,12 +95,20 @@ class Function(Sampled):
     def given(self) -> Sequence[Any]:
         return [self.carried[k] for k in self.plan.given]
 
+    def repeated(self) -> Function:
+        if not any(type(x) is np.ndarray for x in self.carried):
+            return self
+        new = Function(self.plan, self.f, [_read_only(x) for x in self.carried], self.output)
+        new.owned, new.owns_leaves, new.form = self.owned, self.owns_leaves, self.form
+        return new
+
     @property
     def elsewhere(self) -> Function:
-        if not self.owned:
-            return self
+        return self.floating(self.form) if self.owned else self
+
+    def floating(self, form: OutputStructure | None) -> Function:
         new = Function(self.plan, self.f, self.carried, self.output)
-        new.owned = frozenset()
+        new.owned, new.form = frozenset(), form
         return new
 
     @property
@@ -158,10 +167,31 @@ class Function(Sampled):
         return both
 
     def received(self, result: Any) -> tuple[Arrays, Aux]:
+        if self.form is not None:
+            result = _floating(self.form.structure, result)
         library, cls = self.plan.conversions.library, type(result)
         if (cls in REAL_SCALARS and library is NUMPY) or (HANDLERS.get(cls) is library and self.is_output(result)):
             return (result,), ALONE
         return split(self.plan, self.output, result)
+
+
+def _read_only(value: Any) -> Any:
+    if type(value) is np.ndarray and value.flags.writeable:
+        value = value.view()
+        value.flags.writeable = False
+    return value
+
+
+def _floating(structure: Structure, result: Any) -> Any:
+    """A value of f with floats for integers where this structure of another value has floating numbers."""
+    if isinstance(structure, Node) and type(result) is structure.cls:
+        children, data = structure.type.flatten(result)
+        return structure.type.unflatten(data, list(map(_floating, structure.inner, children)))
+    if structure is not DIFFERENTIATED or isinstance(result, (bool, np.bool_)):
+        return result
+    if isinstance(result, (int, np.integer)):
+        return float(result)
+    return result.astype(float) if isinstance(result, np.ndarray) and result.dtype.kind in "iu" else result
 
 
 def _marking(f: Callable[..., Any], places: Sequence[int], /, *args: Any, **kwargs: Any) -> Any:

@@ -69,6 +69,10 @@ class FlatFunction:
         """What else f gets that may be in a graph of the engine: arrays of the engine, and opaque objects."""
         return ()
 
+    def repeated(self) -> FlatFunction:
+        """This function for several evaluations: NumPy arrays of Constants and keywords are read-only in f."""
+        return self
+
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
         raise NotImplementedError
 

@@ -93,6 +93,7 @@ def pushforward(
 
 def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """Evaluates f once for its value, and once more in every push."""
+    function = function.repeated()
     outputs, aux = function(*copies(backend, leaves, function.owned))
 
     def push(tangents: Arrays) -> Arrays:
@@ -106,6 +107,9 @@ class Sampled(FlatFunction):
 
     __slots__ = ("owned", "owns_leaves")
 
+    def repeated(self) -> Sampled:
+        return self
+
     @property
     def elsewhere(self) -> Sampled:
         """This function for other leaves, none of which is in an owner. Its aux is not used."""
@@ -115,6 +119,10 @@ class Sampled(FlatFunction):
     def unchecked(self) -> FlatFunction | None:
         """This function for leaves of other dtypes, such as complex in place of real; its value is not checked. Or None."""
         return None
+
+    def floating(self, form: Any) -> Sampled:
+        """As `elsewhere`, with a float for an integer where a value of this form, an `Aux.form`, has a floating output."""
+        return self.elsewhere
 
     def task(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
         """A function and its arguments for a worker in another process; `received` makes outputs and aux of its value."""

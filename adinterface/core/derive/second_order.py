@@ -37,9 +37,15 @@ class DerivedFunction(Sampled):
     def given(self) -> Sequence[Any]:
         return self.function.given
 
+    def repeated(self) -> DerivedFunction:
+        return DerivedFunction(self.derived, self.inner, self.function.repeated(), value=self.value)
+
     @property
     def elsewhere(self) -> DerivedFunction:
         return DerivedFunction(self.derived, self.inner, self.function.elsewhere, value=False)
+
+    def floating(self, form: Any) -> DerivedFunction:
+        return DerivedFunction(self.derived, self.inner, self.function.floating(form), value=False)
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
         outputs, derivatives, aux = self.derived(self.inner, self.function, leaves, value=self.value)

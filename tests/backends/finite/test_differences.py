@@ -596,3 +596,31 @@ def test_points_that_f_keeps_stay_as_they_were(method, n):
 def test_f_that_draws_is_noisy(draw):
     with pytest.warns(PrecisionWarning, match="f is noisy"):
         gradient(lambda x: (x * draw()).sum(), AutoFiniteDifferences(), np.arange(1.0, 9.0))
+
+
+HINGE = {
+    "number": lambda t: max(t - 1, 0) ** 2,
+    "array": lambda t: np.array([max(t - 1, 0), max(t - 1, 0) ** 2]),
+    "list": lambda t: [max(t - 1, 0) ** 2, t],
+}
+
+
+@pytest.mark.parametrize("name", HINGE)
+@pytest.mark.parametrize("spread", [False, True])
+@pytest.mark.parametrize("method", ["adaptive", "central", "forward", "backward"])
+def test_an_integer_beside_a_floating_value_is_that_number(name, method, spread):
+    step = None if method == "adaptive" else 0.5  # so that f is an integer at some point
+    executor = concurrent.futures.ThreadPoolExecutor(1) if spread else None
+    backend = AutoFiniteDifferences(method=method, step=step, executor=executor)
+    f = HINGE[name]
+    found = derivative(f, backend, 1.25)
+    wanted = derivative(lambda t: [float(y) for y in np.ravel(f(t))], backend, 1.25)
+    np.testing.assert_array_equal(np.ravel(found), wanted)
+    if name == "number":
+        floating = lambda t: float(f(t))
+        assert value_and_gradient(f, backend, 1.25) == value_and_gradient(floating, backend, 1.25)
+        assert second_derivative(f, backend, 1.25) == second_derivative(floating, backend, 1.25)
+        with pytest.raises(OutputError, match="returned the int 0"):
+            gradient(f, backend, 0.25)
+    if executor is not None:
+        executor.shutdown()

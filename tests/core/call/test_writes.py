@@ -8,8 +8,10 @@ from adinterface import (
     AutoAutograd,
     AutoFiniteDifferences,
     AutoTorch,
+    Constant,
     array_namespace,
     gradient,
+    hessian,
     jacobian,
     linearize,
     prepare,
@@ -54,3 +56,38 @@ def test_the_value_of_a_divided_jacobian_leaves_the_argument_as_it_is():
     np.testing.assert_array_equal(x, X)
     np.testing.assert_allclose(value, 4 * X**2)
     np.testing.assert_allclose(matrix, np.diag(8 * X))
+
+
+REPEATING = [AutoAutograd(mode="forward"), AutoFiniteDifferences(), AutoFiniteDifferences(method="central")]
+
+
+@pytest.mark.parametrize("backend", REPEATING, ids=repr)
+def test_an_f_that_writes_into_a_constant_is_told_where_it_is_evaluated_again(backend):
+    """Else each evaluation doubles it once more."""
+    constant = np.array([1.0, 2.0, 3.0])
+
+    def f(x, c):
+        c *= 2
+        return (x * c).sum()
+
+    x, calls = X[:3], {
+        "gradient": lambda: gradient(f, backend, x, Constant(constant)),
+        "keyword": lambda: gradient(lambda x, *, c: f(x, c), backend, x, c=constant),
+        "inside": lambda: gradient(lambda m: f(m["x"], m["c"]), backend, {"x": x, "c": Constant(constant)}),
+        "jacobian": lambda: jacobian(f, backend, x, Constant(constant)),
+        "linearize": lambda: linearize(f, backend, x, Constant(constant)),
+        "hessian": lambda: hessian(f, backend, x, Constant(constant)),
+        "prepared": lambda: prepare(gradient, f, backend, x, Constant(constant))(x, Constant(constant)),
+    }  # fmt: skip
+    for call in calls.values():
+        with pytest.raises(ValueError, match="read-only") as caught:
+            call()
+        assert any("NumPy arrays in Constants and keywords are read-only" in note for note in caught.value.__notes__)
+    np.testing.assert_array_equal(constant, [1.0, 2.0, 3.0])
+    assert constant.flags.writeable
+
+
+def test_an_f_that_is_evaluated_once_may_write_into_a_constant():
+    constant = np.array([1.0, 2.0])
+    (found, _) = gradient(lambda x, c: (x * np.multiply(c, 2, out=c)).sum(), AutoAutograd(), X[:2], Constant(constant))
+    np.testing.assert_array_equal(found, [2.0, 4.0])

@@ -154,9 +154,9 @@ class FlatEvaluations(Evaluations):
         from adinterface.batching.for_engines import Outside, Task, run_all
 
         floating, points = self.elsewhere.floating(self.base()[1].form), list(points)
-        tasks = [Task(_noting, self.elsewhere.task(leaves)) for leaves in points]
+        tasks = [Task(_noting, floating.task(leaves)) for leaves in points]
         # Other processes cannot take a derivative of f as a function; its own evaluations of f go to the workers.
-        sent = all(task.args[0] is not self.elsewhere for task in tasks) or isinstance(self.executor, ThreadPoolExecutor)
+        sent = all(task.args[0] is not floating for task in tasks) or isinstance(self.executor, ThreadPoolExecutor)
         if not sent or self.hold.record is not None:  # workers do not have the values at the point
             sent, here = False, functools.partial(self.hold, floating)
             tasks = [Task(_noting, (here, leaves, {})) for leaves in points]

@@ -93,6 +93,17 @@ _LATER = {
     "tree": "",
 }
 
+#: Names of operators in other packages.
+_OF_OTHERS = {
+    "grad": "gradient",
+    "value_and_grad": "value_and_gradient",
+    "jacfwd": "jacobian",
+    "jacrev": "jacobian",
+    "vjp": "pullback",
+    "jvp": "pushforward",
+    "vmap": "batched",
+}
+
 #: The public modules that list their names.
 _NAMED = ("fit", "loops", "rules", "sparse", "tools", "tree", "core.contract")
 
@@ -103,6 +114,8 @@ def __getattr__(name: str) -> _Any:
 
     if name not in _LATER:
         missing = f"module {__name__!r} has no attribute {name!r}"
+        if name in _OF_OTHERS:
+            missing += f". It is {__name__}.{_OF_OTHERS[name]}"
         for place in _NAMED:
             if not name.startswith("_") and name in import_module(f"{__name__}.{place}").__all__:
                 missing += f". It is {__name__}.{place}.{name}"

@@ -17,6 +17,11 @@ _READ_ONLY = (
 
 NOTES = [
     Note(
+        TypeError,
+        "unsupported format string passed to .*Tracer",
+        "A number that JAX is tracing has no text. Print it with jax.debug.print('{}', x), or print outside of f.",
+    ),
+    Note(
         jax.errors.TracerArrayConversionError,
         "",
         f"NumPy or SciPy was called on a JAX array that is being differentiated. {TAKE_FUNCTIONS}",

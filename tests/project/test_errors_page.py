@@ -172,7 +172,7 @@ CALLS = {
     "element 0 of tensors does not require grad": lambda: penalty(TORCH),
     "AutoJax needs jax, which is not installed": without_engine,
     "which adinterface cannot look into, but args[0].w is a floating array": lambda: gradient(square, AUTOGRAD, Mine()),
-    "is a pandas.Series, whose floating numbers no engine differentiates where they are": with_pandas,
+    "is a pandas.Series. Pass x.to_numpy(), in Constant(...) if it is not differentiated.": with_pandas,
     "JAX has no float128, and nothing is narrowed silently.": lambda: gradient(square, JAX, X.astype(np.longdouble)),
     "f returned float32 for arguments of 64 bits": lambda: gradient(lambda x: np.sum(x.astype("float32")), FINITE, X),
     "hessian is taken with respect to real arguments only": lambda: hessian(square, AUTOGRAD, 1j),

@@ -51,7 +51,7 @@ def nothing_differentiable(operator: str, layout: Layout, slots: Iterable[tuple[
     lines = [f"{operator}: no argument has a gradient."]
     lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in places_of(layout.structures, slots))
     if not layout.structures:
-        lines.append(f"  There is no argument at all: write {operator}(f, backend, x, ...).")
+        lines.append(f"  There is no argument at all: write {operator}(f, backend, x), or prepare({operator}, f, backend, x).")
     if not layout.structures and layout.keywords:
         lines.append(f"  A keyword is not differentiated: pass {', '.join(layout.keywords)} by position.")
     lines.append("Pass floating numbers or arrays; a model's arrays must be floating to be trained.")

@@ -1,6 +1,7 @@
 """Backend values: plain data that chooses an engine and its options. The only file of the core that names engines."""
 
 import functools
+import inspect
 import math
 import numbers
 import operator
@@ -51,6 +52,13 @@ class AutoBackend:
             if fact in facts or fact in vars(cls):
                 of_engines[cls.name] = facts.pop(fact) if fact in facts else getattr(cls, fact)
         super().__init_subclass__(**facts)
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        for name in options.keys() - {option.name for option in fields(cls)} if options else ():
+            if name not in inspect.signature(cls.__init__).parameters:
+                known = ", ".join(option.name for option in fields(cls) if option.init) or "none"
+                raise TypeError(f"{cls.__name__} has no option {name!r}. Its options are: {known}.")
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for option in fields(self):

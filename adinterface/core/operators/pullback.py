@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, NoReturn, NoReturn, Self, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -34,6 +34,9 @@ class ValueAndBack(NamedTuple, Generic[Gradients]):
     value: Any
     back: Back[Gradients]
 
+    def __call__(self, *cotangents: Any) -> NoReturn:
+        raise TypeError("pullback returns (value, back). Write value, back = pullback(f, backend, x), then back(cotangent).")
+
 
 class ValueAndTangent(NamedTuple, Generic[Value]):
     """The result of `pushforward`."""
@@ -47,6 +50,9 @@ class ValueAndPush(NamedTuple, Generic[Value]):
 
     value: Value
     push: Push[Value]
+
+    def __call__(self, *tangents: Any) -> NoReturn:
+        raise TypeError("linearize returns (value, push). Write value, push = linearize(f, backend, x), then push(tangent).")
 
 
 class _Map:

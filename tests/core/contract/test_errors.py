@@ -103,7 +103,7 @@ def _softmax(x):
 
 _END = "Pass floating numbers or arrays; a model's arrays must be floating to be trained."
 NOTHING = {
-    "no argument": ((), ["There is no argument at all: write gradient(f, backend, x, ...)."]),
+    "no argument": ((), ["There is no argument at all: write gradient(f, backend, x), or prepare(gradient, f, backend, x)."]),
     "None": ((None,), ["args[0]: None (None has no gradient)"]),
     "bool": ((True,), ["args[0]: bool True (a bool has no gradient)"]),
     "str": (("text",), ["args[0]: str 'text' (str has no gradient)"]),
@@ -144,7 +144,7 @@ def test_a_call_in_which_nothing_has_a_gradient_lists_each_leaf_with_its_path_ty
 
 def test_keyword_arguments_are_never_differentiated():
     start = "gradient: no argument has a gradient."
-    first = "  There is no argument at all: write gradient(f, backend, x, ...)."
+    first = "  There is no argument at all: write gradient(f, backend, x), or prepare(gradient, f, backend, x)."
     message = "\n".join([start, first, "  A keyword is not differentiated: pass x by position.", _END])
     with raises(NotDifferentiableError, message):
         gradient(lambda x: x * x, TORCH, x=2.0)

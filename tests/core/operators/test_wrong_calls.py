@@ -104,6 +104,13 @@ CALLS = {
     "derivative of two": (lambda: derivative(product, AUTOGRAD, 1.0, 2.0), NotDifferentiableError, r"in Constant\(...\)"),
     "derivative by an array": (lambda: derivative(square, AUTOGRAD, X), NotDifferentiableError, "Use jacobian"),
     "pushforward without tuples": (lambda: pushforward(square, AUTOGRAD, X, X), TypeError, "must be a tuple"),
+    "prepare without example": (
+        lambda: prepare(gradient, square, AUTOGRAD),
+        TypeError,
+        r"or prepare\(gradient, f, backend, x\)",
+    ),
+    "option": (lambda: AutoJax(foo=1), TypeError, r"^AutoJax has no option 'foo'\. Its options are: mode, jit, chunk_size, "),
+    "jax.grad": (lambda: adinterface.grad, AttributeError, r"It is adinterface\.gradient$"),
     "prepare without operator": (lambda: prepare(square, AUTOGRAD, X), TypeError, r"^prepare\(operator, f, backend"),
     "prepare, backend before f": (lambda: prepare(gradient, AUTOGRAD, square, X), TypeError, "in front of the backend"),
     "prepare, name": (lambda: prepare("gradient", square, AUTOGRAD, X), TypeError, "Pass gradient itself"),
@@ -176,8 +183,8 @@ RESULTS = {
     "gradient / 2": (lambda: gradient(square, AUTOGRAD, X) / 2, TypeError, "tuple"),
     "gradient.sum()": (lambda: gradient(square, AUTOGRAD, X).sum(), AttributeError, "tuple"),
     "jacobian.shape": (lambda: jacobian(lambda x: x, AUTOGRAD, X).shape, AttributeError, "tuple"),
-    "pullback(...)(v)": (lambda: pullback(square, AUTOGRAD, X)(1.0), TypeError, "ValueAndBack"),
-    "linearize(...)(v)": (lambda: linearize(square, AUTOGRAD, X)(X), TypeError, "ValueAndPush"),
+    "pullback(...)(v)": (lambda: pullback(square, AUTOGRAD, X)(1.0), TypeError, "value, back = pullback"),
+    "linearize(...)(v)": (lambda: linearize(square, AUTOGRAD, X)(X), TypeError, "value, push = linearize"),
 }
 
 
@@ -239,6 +246,7 @@ FOREIGN = {
     "jnp.sin on autograd": (lambda x: jnp.sin(x).sum(), AUTOGRAD, rf"A JAX function got an array .* {_XP} AutoJax\(\)"),
     "jax.jit on autograd": (jax.jit(lambda x: jnp.sum(x)), AUTOGRAD, rf"A JAX function got an array .* {_XP} AutoJax\(\)"),
     "jnp.sin of differences": (lambda x: jnp.sin(x).sum(), FINITE, r"AutoFiniteDifferences\(native=\.\.\.\).*jax"),
+    "text of a tracer": (lambda x: len(f"{x[0]:.3f}") * x.sum(), JAX, r"Print it with jax\.debug\.print"),
     "torch.sin on jax": (lambda x: torch.sin(x).sum(), JAX, rf"A torch function got a JAX array\. {_XP} AutoTorch\(\)"),
     "torch.sin on autograd": (lambda x: torch.sin(x).sum(), AUTOGRAD, rf"A torch function got .* {_XP} AutoTorch\(\)"),
     "torch.sin of differences": (lambda x: torch.sin(x).sum(), FINITE, r"AutoFiniteDifferences\(native=AutoTorch\(\)\)"),

@@ -129,7 +129,7 @@ CALLS = {
     "'tuple' object has no attribute 'shape'": lambda: jacobian(lambda x: x, AUTOGRAD, X).shape,
     "can't multiply sequence by non-int of type 'float'": lambda: X - 0.1 * gradient(square, AUTOGRAD, X),
     "shapes (3,3) and (1,3) not aligned": by_scipy,
-    "'ValueAndBack' object is not callable": lambda: pullback(square, AUTOGRAD, X)(1.0),
+    "pullback returns (value, back)": lambda: pullback(square, AUTOGRAD, X)(1.0),
     "f must return a real scalar, but returned ... shape (2,). Reduce it to a scalar": lambda: gradient(
         lambda x: x, AUTOGRAD, X
     ),

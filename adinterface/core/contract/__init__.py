@@ -3,7 +3,7 @@
 Imports NumPy and nothing else of this package. An engine imports `adinterface` and the names here, which are public.
 """
 
-from .arrays import block_dtype, cast_like, copies, full_like, library_of, library_of_array, size_of
+from .arrays import block_dtype, copies, library_of, library_of_array, size_of
 from .auto import AutoBackend, changed_options
 from .backend import (
     Arrays,
@@ -56,8 +56,8 @@ __all__ = [
     "Shortcuts", "Gradient", "Jacobian", "Linearized", "Randomness", "LibraryShortcuts", "Enter", "Leave", "LeaveAll",
     "Scoping", "FlatRule", "Point", "Loops", "Step", "NodeType", "Wrapping", "Accuracy", "LeafAccuracy",
     # helpers: of arrays and dtypes, messages, records, static values, extensions
-    "as_it_is", "kind", "width", "any_wide", "epsilon", "dtype_name", "library_of", "library_of_array", "size_of", "full_like",
-    "cast_like", "block_dtype", "require_linear", "Note", "note_of", "TAKE_FUNCTIONS", "advice", "levels_to_the_user",
+    "as_it_is", "kind", "width", "any_wide", "epsilon", "dtype_name", "library_of", "library_of_array", "size_of",
+    "block_dtype", "require_linear", "Note", "note_of", "TAKE_FUNCTIONS", "advice", "levels_to_the_user",
     "note_step", "note_accuracy", "active_record", "key_of", "Unkeyed", "changed_options", "backend_of", "in_mode",
     "evaluation", "function_of_extension", "copies",
 ]  # fmt: skip

@@ -101,7 +101,8 @@ def find(auto: object) -> Backend:
     if isinstance(auto, AutoBackend):
         require_hashable(auto)
         return backend_of(auto)
-    chosen = auto_class(auto) if isinstance(auto, str) else auto
+    named = [cls for cls in auto_classes() if auto in (vars(cls).get("name"), cls.__name__)] if isinstance(auto, str) else []
+    chosen = named[0] if named else auto
     if isinstance(chosen, type) and issubclass(chosen, AutoBackend) and chosen is not AutoBackend:
         required = [field.name for field in dataclasses.fields(chosen) if field.default is dataclasses.MISSING]
         remedy = f"Write {chosen.__name__}({', '.join(required)})."

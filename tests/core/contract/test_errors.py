@@ -137,7 +137,7 @@ def test_a_call_in_which_nothing_has_a_gradient_lists_each_leaf_with_its_path_ty
     message = "\n".join(["gradient: no argument has a gradient.", *(f"  {line}" for line in lines), _END])
     with raises(NotDifferentiableError, message):
         gradient(lambda *args: 1.0, backend, *arguments)
-    message = message.replace("gradient", "value_and_gradient", 1).replace("write gradient", "write value_and_gradient")
+    message = re.sub(r"\bgradient(?=[:(,])", "value_and_gradient", message)
     with raises(NotDifferentiableError, message):
         value_and_gradient(lambda *args: 1.0, backend, *arguments)
 
@@ -1158,13 +1158,6 @@ def test_an_engine_never_drops_a_part_of_a_gradient_without_a_word():
     # The inner gradient is of another engine: either an error, or 6 x + 1.
     with pytest.raises(ConversionError):
         gradient(lambda x: x.sum() + torch.as_tensor(gradient(lambda y: (y * y * y).sum(), JAX, x)[0]).sum(), TORCH, X)
-
-
-def test_finite_differences_inside_torch_stay_in_torchs_arithmetic():
-    def f(x):
-        return gradient(lambda y: (y * y * y).sum(), AutoFiniteDifferences(), x)[0].sum()
-
-    np.testing.assert_allclose(gradient(f, TORCH, X)[0], 6 * X, rtol=1e-5)
 
 
 def _sparse(layout):

@@ -92,7 +92,6 @@ CALLS = {
     "the name of an engine": (lambda: gradient(square, "jax", X), BackendError, r"Write AutoJax\(\)"),
     "the name of a backend": (lambda: gradient(square, "AutoTorch", X), BackendError, r"Write AutoTorch\(\)"),
     "a class": (lambda: gradient(square, AutoJax, X), BackendError, r"Write AutoJax\(\)"),
-    "a module": (lambda: gradient(square, torch, X), BackendError, r"Write AutoTorch\(\)"),
     "None": (lambda: gradient(square, None, X), BackendError, r"Pass an object such as AutoJax\(\)"),
     "f(x)": (lambda: gradient(square(X), AUTOGRAD, X), TypeError, r"f, not f\(x\)"),
     "f is None": (lambda: gradient(None, AUTOGRAD, X), TypeError, "lack a return statement"),

@@ -49,9 +49,8 @@ def problems() -> list[str]:
     return sorted(path.stem for path in (DEMO / "gallery").glob("[!_]*.py"))
 
 
-def test_there_are_ten_and_each_has_its_picture_and_its_place_on_the_page(gallery):
+def test_each_has_its_picture_and_its_place_on_the_page(gallery):
     assert sorted(gallery.PROBLEMS) == problems()
-    assert len(problems()) == 10
     page = (DEMO.parent / "gallery.md").read_text(encoding="utf-8")
     for name in problems():
         assert (DEMO.parent / "_static" / "gallery" / f"{name}.png").exists(), name

@@ -162,13 +162,6 @@ def test_repairs_of_an_engine_import_the_engine_alone(name):
     """So that they can be offered to the engine."""
     folder = BACKENDS[name] / "repairs"
     assert _foreign(folder, {"numpy"} | REPAIRED[name]) == []
-    outside = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in _files(folder)
-        for node in _imports_of(path)
-        if isinstance(node, ast.ImportFrom) and node.level > len(path.relative_to(folder).parts)
-    ]
-    assert outside == []
 
 
 def test_the_core_imports_no_engine_and_no_backend():
@@ -219,51 +212,6 @@ def test_in_the_core_one_file_names_engines():
 
 def test_the_conformance_package_names_no_engine():
     assert [place for path in _files(CONFORMANCE) for place in _names_an_engine(path)] == []
-
-
-def _modules(path, folder):
-    """The full names of what a file imports, wherever in it: modules, and whatever is taken from one."""
-    place = [folder.name, *path.relative_to(folder).with_suffix("").parts]
-    for node in _imports_of(path):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        else:
-            start = ".".join(place[: -node.level] if node.level else [])
-            module = ".".join(part for part in (start, node.module) if part)
-            yield from (f"{module}.{alias.name}" for alias in node.names)
-
-
-def test_the_judge_does_not_use_what_it_judges():
-    judged = ("adinterface.core.call", "adinterface.core.derive")
-    used = [(path.name, name) for path in _files(CONFORMANCE) for name in _modules(path, CONFORMANCE)]
-    used = [(file, name) for file, name in used if name.startswith(judged) and name != "adinterface.derivative"]
-    assert used == []
-
-
-@pytest.mark.parametrize("folder", [CORE / "tools", CONFORMANCE], ids=lambda path: path.name)
-def test_imports_go_one_way(folder):
-    """No file imports, late or for its types, what imports it."""
-    above = folder if folder == CONFORMANCE else CORE
-    names = {path: ".".join([above.name, *path.relative_to(above).with_suffix("").parts]) for path in _files(folder)}
-    known = {
-        name.removesuffix(".__init__"): name for name in names.values() if not name.startswith("adinterface_conformance.__")
-    }
-    imports = {}
-    for path, name in names.items():
-        files = [known.get(used) or known.get(used.rpartition(".")[0]) for used in _modules(path, above)]
-        imports[name] = {file for file in files if file not in (None, name)}
-
-    def below(name, trail=()):
-        assert name not in trail, " -> ".join([*trail, name])
-        for other in imports[name]:
-            below(other, (*trail, name))
-
-    for name in imports:
-        below(name)
-
-
-def test_the_judge_imports_no_study():
-    assert [path.name for path in _files(CONFORMANCE) if "adinterface_studies" in dict(_imported(path, CONFORMANCE.name))] == []
 
 
 @pytest.mark.parametrize("folder", [CORE, CONFORMANCE, STUDIES, *BACKENDS.values()], ids=lambda path: path.name)

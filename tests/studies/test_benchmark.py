@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import jax
 import numpy as np
 import pytest
 from adinterface_studies.__main__ import main
@@ -17,15 +18,6 @@ pytestmark = pytest.mark.sweep  # test_conformance.py, test_laws.py and test_mut
 
 SHORT = ["benchmark", "--seconds", "0.01"]
 ARRAY, SIX, TREE, MLP = CELLS[:4]
-
-
-def leaves_of(tree):
-    """The arrays of a tree, dicts in the order of their keys, as JAX returns them."""
-    if isinstance(tree, dict):
-        return [leaf for key in sorted(tree) for leaf in leaves_of(tree[key])]
-    if isinstance(tree, (list, tuple)):
-        return [leaf for child in tree for leaf in leaves_of(child)]
-    return [] if tree is None else [np.asarray(tree)]
 
 
 def test_cells_become_rows_and_json(tmp_path, capsys):
@@ -125,7 +117,7 @@ def test_hand_written_code_gives_what_ours_gives(cell, size, operator, name, way
     calls = Calls(cell, auto, operator, size, way)
     ours, by_hand = calls.ours(), calls.handwritten()
     for _ in range(2):
-        found, expected = leaves_of(ours()), leaves_of(by_hand())
+        found, expected = ([*map(np.asarray, jax.tree.leaves(call()))] for call in (ours, by_hand))
         assert len(found) == len(expected)
         rtol = 1e-4 if name == "finite_differences" else 1e-9
         for mine, theirs in zip(found, expected):

@@ -27,15 +27,6 @@ SHORT = ["benchmark", "--seconds", "0.01"]
 ARRAY, SIX = CELLS[:2]
 
 
-def leaves_of(tree):
-    """The arrays of a tree, dicts in the order of their keys, as JAX returns them."""
-    if isinstance(tree, dict):
-        return [leaf for key in sorted(tree) for leaf in leaves_of(tree[key])]
-    if isinstance(tree, (list, tuple)):
-        return [leaf for child in tree for leaf in leaves_of(child)]
-    return [] if tree is None else [np.asarray(tree)]
-
-
 def test_cells_become_rows_and_a_picture(tmp_path):
     file, picture = tmp_path / "benchmark.json", tmp_path / "benchmark.png"
     some = ["--operator", "hessian", "--backend", "AutoTorch", "--backend", "AutoAutograd"]

@@ -6,7 +6,6 @@ import itertools
 import operator
 import sys
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -374,17 +373,8 @@ class NumpyArray(Storage):
         try:
             return bool(self._array)
         except (TypeError, RuntimeError) as error:  # raised by an engine that compiles or batches, where it is unknown
-            chosen = self._passing(sys._getframe(1))
-            if chosen is None:
-                self._note_unknown(error)
-                raise
-            return bool(chosen)
-
-    def _passing(self, frame: FrameType) -> bool | None:
-        """The value of a condition with which code that runs as a copy continues; None if both branches do."""
-        names: Any = frame.f_globals
-        decided: bool | None = names.passing(frame) if getattr(names, "deep", False) and self.size == 1 else None
-        return decided
+            self._note_unknown(error)
+            raise
 
     def __int__(self) -> int:
         return self._whole(int)
@@ -909,19 +899,6 @@ def _in_place(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     return operate
 
 
-def _comparing(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
-    operator = binary(ufunc)
-
-    def operate(self: NumpyArray, other: Any) -> Any:
-        frame = sys._getframe(1)
-        names: Any = frame.f_globals
-        if getattr(names, "deep", False) and (same := names.compared(frame, self, other)) is not None:
-            return same
-        return operator(self, other)
-
-    return operate
-
-
 def _unary(ufunc: np.ufunc) -> Callable[[NumpyArray], Any]:
     def operate(self: NumpyArray) -> Any:
         if GAPS and (result := past_gaps(ufunc, self)) is not None:
@@ -970,7 +947,7 @@ for _name, _ufunc in ARITHMETIC.items():
     setattr(NumpyArray, f"__r{_name}__", binary(_ufunc, reflected=True))
     setattr(NumpyArray, f"__i{_name}__", _in_place(_ufunc))
 for _name, _ufunc in COMPARISONS.items():
-    setattr(NumpyArray, f"__{_name}__", _comparing(_ufunc))
+    setattr(NumpyArray, f"__{_name}__", binary(_ufunc))
 setattr(NumpyArray, "__divmod__", binary(np.divmod))  # noqa: B010  (mypy knows no such method)
 setattr(NumpyArray, "__rdivmod__", binary(np.divmod, reflected=True))  # noqa: B010
 for _name, _ufunc in SIGNS.items():

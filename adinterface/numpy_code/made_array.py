@@ -389,19 +389,6 @@ def _operator(ufunc: np.ufunc, reflected: bool = False) -> Callable[[MadeArray, 
     return operate
 
 
-def _comparing(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
-    compare = _operator(ufunc)
-
-    def operate(self: MadeArray, other: Any) -> Any:
-        frame = sys._getframe(1)
-        names: Any = frame.f_globals
-        if type(other) is NumpyArray and getattr(names, "deep", False):
-            names.compared(frame, other, self)
-        return compare(self, other)
-
-    return operate
-
-
 def _in_place(ufunc: np.ufunc, name: str) -> Callable[[MadeArray, Any], Any]:
     def operate(self: MadeArray, other: Any) -> Any:
         beside = array_of_engine(other)
@@ -423,7 +410,7 @@ for _name, _ufunc in ARITHMETIC.items():
     setattr(MadeArray, f"__r{_name}__", _operator(_ufunc, reflected=True))
     setattr(MadeArray, f"__i{_name}__", _in_place(_ufunc, f"__i{_name}__"))
 for _name, _ufunc in COMPARISONS.items():
-    setattr(MadeArray, f"__{_name}__", _comparing(_ufunc))
+    setattr(MadeArray, f"__{_name}__", _operator(_ufunc))
 setattr(MadeArray, "__divmod__", _operator(np.divmod))  # noqa: B010
 setattr(MadeArray, "__rdivmod__", _operator(np.divmod, reflected=True))  # noqa: B010
 for _name, _ufunc in SIGNS.items():

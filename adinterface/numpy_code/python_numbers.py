@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.contract.errors import NumpyCodeError
 from .array import OF_PYTHON, NumpyArray, binary, known_numbers
-from .refusals import expression, innermost_copy, note_unknown
 from .storage import PYTHON
 
 _POWER = np.power
@@ -87,21 +85,9 @@ def _computed(ufunc: np.ufunc, a: Any, b: Any) -> Any:
 
 
 def checked(real: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """Lets a Python function raise its error for known numbers, and returns its result; None for unknown numbers.
-
-    In a compiled or batched call the error is skipped, as other checks are, unless the code may catch it.
-    """
-    if (known := _known(args)) is not None:
-        return real(*known)
-    if not _may_be_caught():
-        return None
-    error = NumpyCodeError(
-        f"numpy_function: {expression() or getattr(real, '__name__', 'this')} may raise an error of Python's that the code "
-        f"catches, and a compiled or batched call does not know the numbers. Write np.where(condition, a, b), or call it "
-        f"without compiling it."
-    )
-    note_unknown(error)
-    raise error
+    """Lets a Python function raise its error for known numbers, and returns its result; None for unknown numbers."""
+    known = _known(args)
+    return None if known is None else real(*known)
 
 
 def _known(args: Sequence[Any]) -> list[Any] | None:
@@ -110,13 +96,6 @@ def _known(args: Sequence[Any]) -> list[Any] | None:
     if any(x is None for x in known):
         return None
     return [x.item() if isinstance(x, np.ndarray) and x.size == 1 else x for x in known]
-
-
-def _may_be_caught() -> bool:
-    """Whether the copied code, or code that called it, may catch an error."""
-    frame = innermost_copy()
-    names: Any = None if frame is None else frame.f_globals
-    return bool(names is not None and names.caught(frame))
 
 
 OF_PYTHON.update(operator=_operated, operands=_operands, item=item, tolist=listed)

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.contract.errors import NumpyCodeError
 from .names import spelled
-from .storage import Storage, known
+from .refusals import INTO_UNKNOWN_ELEMENTS, of_write
+from .storage import Storage, Unknown, known
 from .writes import of_numbers, stacked
 
 #: NumPy's functions that write to an argument.
@@ -36,7 +38,10 @@ def _writer(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def _plain(x: Any) -> Any:
     """A mask or indices as NumPy's."""
-    return np.asarray(known(x, x._engine if isinstance(x, Storage) else None))
+    try:
+        return np.asarray(known(x, x._engine if isinstance(x, Storage) else None))
+    except Unknown:
+        raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS)) from None
 
 
 def _vector(values: Any) -> Any:

@@ -2,7 +2,6 @@
 
 import cmath
 import contextlib
-import dis
 import math
 import re
 import warnings
@@ -10,7 +9,6 @@ import warnings
 import jax
 import numpy as np
 import pytest
-import torch
 
 from adinterface import (
     AutoAutograd,
@@ -26,7 +24,6 @@ from adinterface import (
     prepare,
     value_and_gradient,
 )
-from adinterface.numpy_code.deep.catching import catches
 
 pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
 
@@ -245,45 +242,6 @@ def test_in_a_trace_of_the_users_own_it_is_jaxs_own_error(f):
         jax.jit(lambda x: gradient(deep(f), AutoJax(), x)[0])(POINTS[0])
 
 
-def test_a_check_that_nobody_catches_is_passed_over():
-    def f(x):
-        done = []
-        try:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                return refusing(x) * len(done)
-        finally:
-            done.append(1)
-
-    found = jax.jit(lambda x: gradient(deep(f), AutoJax(), x)[0])(POINTS[0])
-    np.testing.assert_array_equal(found, [0, 0])
-
-
-def _with():
-    with guard():
-        raise ValueError
-
-
-def _returning():
-    try:
-        raise ValueError
-    finally:
-        return 1  # noqa: B012
-
-
-def _again():
-    try:
-        raise ValueError
-    except ValueError:
-        print("seen")
-        raise
-
-
-@pytest.mark.parametrize(("f", "wanted"), [(_with, True), (_returning, True), (_again, False)])
-def test_whether_a_function_catches(f, wanted):
-    (raised, *_) = [i.offset for i in dis.get_instructions(f) if i.opname == "RAISE_VARARGS"]
-    assert catches(f.__code__, raised) is wanted
-
-
 # Errors of Python's own -----------------------------------------------------------------------------------------------
 
 #: Where each function below ends with an error, and where not.
@@ -451,23 +409,10 @@ def test_an_error_of_python_comes_out(f, error, backend):
         gradient(deep(f), backend, x)
 
 
-def test_a_compiled_call_passes_over_an_error_that_nobody_catches():
+def test_a_compiled_call_passes_over_an_error():
     fast = prepare(gradient, deep(lambda x: math.log(x[0]) + x[1]), AutoJax(), X)
     np.testing.assert_allclose(fast(X)[0], [2, 1])
     assert fast.specializations == 1
-
-
-REFUSAL = (
-    "numpy_function: math.log(x[0]) may raise an error of Python's that the code catches, and a compiled or batched call does "
-    "not know the numbers. Write np.where(condition, a, b), or call it without compiling it."
-)
-
-
-def test_an_error_that_may_be_caught_is_refused_where_numbers_are_not_known():
-    with pytest.raises(NumpyCodeError, match=re.escape(REFUSAL)):
-        jax.jit(lambda x: gradient(deep(a_logarithm), AutoJax(), x)[0])(X)
-    with pytest.raises(NumpyCodeError, match=re.escape(REFUSAL)):
-        torch.vmap(lambda x: gradient(deep(a_logarithm), AutoTorch(), x)[0])(torch.ones(3, 2))
 
 
 # One element as a number ----------------------------------------------------------------------------------------------

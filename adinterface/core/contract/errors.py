@@ -66,7 +66,7 @@ class PrecisionWarning(UserWarning):
 
 
 class ClosedFormWarning(UserWarning):
-    """NumPy code compares a differentiated number with a constant, and may take a branch that does not depend on it."""
+    """NumPy code finds a result by comparisons of differentiated numbers alone, on which its derivative does not depend."""
 
 
 def an(words: str) -> str:

@@ -31,27 +31,6 @@ class Globals(dict[str, Any]):
     #: Read by refusals.
     deep = True
 
-    @staticmethod
-    def passing(frame: Any) -> bool | None:
-        """The value of an unknown condition, for code in these globals."""
-        from .branches import passing  # here, because it needs what needs this
-
-        return passing(frame)
-
-    @staticmethod
-    def caught(frame: Any) -> bool:
-        """Whether an error that the running instruction of code with these globals raises may be caught."""
-        from .catching import catches, caught_by_callers
-
-        return catches(frame.f_code, frame.f_lasti) or caught_by_callers(frame)
-
-    @staticmethod
-    def compared(frame: Any, x: Any, other: Any) -> bool | None:
-        """Called for each comparison in code with these globals; the result, or None for the usual one."""
-        from .closed_forms import compared
-
-        return compared(frame, x, other)
-
     def class_of(self, x: Any) -> Any:
         """The class of a NumPy array or number, as code with these globals has it."""
         return self._of(pretended(x))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +21,6 @@ from ..refusals import note_unknown
 from ..storage import source_of
 from ..writers import WRITERS
 from ..writes import holds_storage, stacked
-from . import branches, closed_forms
 from .globals import Of
 from .math_names import inverse_of_real
 from .plain import Same, assembled, unknown
@@ -166,9 +164,7 @@ def _root(x: Any) -> Any:
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    vals = assembled(vals)
-    if not branches.place(np.place, sys._getframe(1), arr, mask, vals):
-        _place(arr, mask, vals)
+    np.place(arr, mask, assembled(vals))
 
 
 def _moving(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -262,7 +258,6 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
             return [assembled(part) for part in value] if one_by_one else assembled(value)
         return real_of(value) if isinstance(value, type) else value
 
-    asks = real.__name__ in closed_forms.EQUALITIES
     polynomials = real.__name__.startswith("poly")
 
     @functools.wraps(real)
@@ -282,9 +277,6 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
             return made(real(*args, **keywords))
         if written is not None and real not in WRITERS and not followed._engine.functions.has(real):
             return of(written)(*args, **keywords)
-        if asks and len(args) > 1:
-            x, other = args[:2] if type(args[0]) is NumpyArray else args[1::-1]
-            closed_forms.compared(sys._getframe(1), x, other)
         return real(*args, **keywords)
 
     return call
@@ -295,7 +287,6 @@ _SIZED_BY_NUMBERS = frozenset({
     np.argwhere, np.bincount, np.compress, np.delete, np.extract, np.flatnonzero, np.insert, np.nonzero, np.repeat, np.split,
     np.unique, np.where,
 })  # fmt: skip
-_place: Callable[..., Any] = np.place
 
 
 def by_numbers(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,7 +13,6 @@ import numpy as np
 from ...core.contract.errors import ClosedFormWarning, levels_to_the_user
 from ..array import NumpyArray, known_numbers, settled_number
 from ..made_array import array_of_engine, made, plain
-from . import branches
 from .globals import Of
 from .plain import Same, assembled
 
@@ -239,6 +238,27 @@ class KernelEstimate(Same):
         return np.exp(logs).T @ values
 
 
+# Moments --------------------------------------------------------------------------------------------------------------
+
+
+def first_moments(real: Function) -> Function:
+    """scikit-learn's mean and variance of the old and the new data; of the new data alone if there is no old.
+
+    There scikit-learn divides zero by zero, and replaces the result.
+    """
+
+    @functools.wraps(real)
+    def call(X: Any, last_mean: Any, last_variance: Any, last_sample_count: Any, sample_weight: Any = None) -> Any:
+        mean, variance, count = real(X, last_mean, last_variance, last_sample_count, sample_weight)
+        if variance is None or not isinstance(X, NumpyArray) or np.any(last_sample_count != 0):
+            return mean, variance, count
+        weights = np.ones(len(X)) if sample_weight is None else sample_weight
+        distances = np.where(np.isnan(X), 0.0, X - mean)
+        return mean, (weights @ distances**2 - (weights @ distances) ** 2 / count) / count, count
+
+    return call
+
+
 #: Compiled modules. For each there is another one, in Python, that does the same for namespaces.
 _FOR_NAMESPACES = ("scipy.spatial.transform._rotation_cy", "scipy.spatial.transform._rigid_transform_cy")
 #: By module and name: a function of the original and of the replacements.
@@ -267,20 +287,16 @@ def on_namespaces(real: Any, of: Of) -> Function:
 #: By qualified name, and the end of the module: these get the copy of the function itself.
 _CHOOSING: dict[tuple[str, str], Callable[[Function], Function]] = {
     ("solve", "array_api_compat.numpy.linalg"): lambda copy: np.linalg.solve,
-    ("argsreduce", "scipy.stats._distn_infrastructure"): branches.argsreduce,
     ("_PSD.__init__", "scipy.stats._multivariate"): factor_of_covariance,
-    ("_apply_where", "array_api_extra._lib._funcs"): branches.apply_where,
     ("_minimize_neldermead", "scipy.optimize._optimize"): by_comparisons,
     ("_minimize_scalar_golden", "scipy.optimize._optimize"): by_comparisons,
     ("_minimize_cobyla", "scipy.optimize._cobyla_py"): by_comparisons,
-    ("_contains_nan", "scipy._lib._util"): branches.contains_nan,
-    ("_assert_all_finite", "sklearn.utils.validation"): branches.all_finite,
-    ("_incremental_mean_and_var", "sklearn.utils.extmath"): branches.first_moments,
+    ("_incremental_mean_and_var", "sklearn.utils.extmath"): first_moments,
 }
 
 
 def chosen(real: Any, copy: Function) -> Function:
-    """The replacement of a function or a method: its copy, or one made of that where branches depend on numbers."""
+    """The replacement of a function or a method: its copy, or one made of that."""
     name, module = getattr(real, "__qualname__", ""), getattr(real, "__module__", None) or ""
     make = next((make for (known, end), make in _CHOOSING.items() if name == known and module.endswith(end)), None)
     return copy if make is None else make(copy)

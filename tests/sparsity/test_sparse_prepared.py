@@ -655,21 +655,6 @@ def test_a_check_that_was_not_possible_is_made_later():
         fast(X)
 
 
-def halves(x):
-    """A branch that prepared calls on JAX compile for each way that it takes."""
-    return np.array([a * a if x[0] > 0 else a * x[0] for a in x])
-
-
-@each_engine
-def test_numpy_code_that_goes_on_by_numbers_is_checked(backend):
-    f = numpy_function(deep=True)(halves)
-    fast = prepare(jacobian, f, AutoSparse(backend), X)
-    for _ in range(2):
-        close(fast(X), np.diag(2 * X), backend)
-    with pytest.raises(SparsityError, match="f branches on values, and these lead another way"):
-        fast(-X)
-
-
 each_uncompiled = pytest.mark.parametrize(
     "backend",
     [
@@ -678,6 +663,21 @@ each_uncompiled = pytest.mark.parametrize(
     ],
     ids=repr,
 )
+
+
+def halves(x):
+    """A branch, which a compiled call does not take."""
+    return np.array([a * a if x[0] > 0 else a * x[0] for a in x])
+
+
+@each_uncompiled
+def test_numpy_code_that_goes_on_by_numbers_is_checked(backend):
+    f = numpy_function(deep=True)(halves)
+    fast = prepare(jacobian, f, AutoSparse(backend), X)
+    for _ in range(2):
+        close(fast(X), np.diag(2 * X), backend)
+    with pytest.raises(SparsityError, match="f branches on values, and these lead another way"):
+        fast(-X)
 
 
 @each_uncompiled

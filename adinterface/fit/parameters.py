@@ -139,6 +139,7 @@ def require_floats(model: Any, name: str = "The start") -> None:
             f"Constant({value if single else '...'}) to keep it."
         )
 
+    flatten_tree(model)  # names the place where a tree holds itself
     each_integer(refuse, model)
 
 

@@ -173,6 +173,8 @@ class JaxLibrary(Library):
         return _own_numbers_of_any_dtype if source is NUMPY and example is None else None
 
     def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
+        if examples[0] is None:
+            return _all_untraced if sources[0] is self else None
         if any(source is not self for source in sources) or any(isinstance(x, jax.core.Tracer) for x in examples):
             return None
         return _own_arrays(examples)
@@ -239,6 +241,11 @@ def _untraced(result: Any, taken: set[int]) -> Any:
     return result if type(result) is ArrayImpl else None
 
 
+def _all_untraced(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
+    return results if _CONCRETE.issuperset(map(type, results)) else None
+
+
+_CONCRETE = frozenset({ArrayImpl})
 _double = struct.Struct("=d").unpack
 
 

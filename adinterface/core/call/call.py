@@ -99,7 +99,8 @@ class Call:
 
     def blocks(self, native: Sequence[Any]) -> tuple[Any, ...]:
         """A tuple of trees, as `gradients`, whose arrays may have other shapes than the leaves; a number becomes an array."""
-        return self.plan.layout.gradients([self.present(block) for block in native], self.values)
+        blocks = self._presented(native)
+        return tuple(blocks) if self.plan.layout.single else self.plan.layout.gradients(blocks, self.values)
 
     def square(self, rows: Sequence[Sequence[Any]]) -> Any:
         """The blocks of a Hessian by the first argument, as a tree of trees.
@@ -107,6 +108,12 @@ class Call:
         For `{"a": x, "b": y}`: `[[aa, ab], [ba, bb]]` -> `{"a": {"a": aa, "b": ab}, "b": {"a": ba, "b": bb}}`.
         """
         return self.plan.layout.gradients([self.blocks(row)[0] for row in rows], self.values)[0]
+
+    def _presented(self, results: Sequence[Any]) -> Sequence[Any]:
+        """Results as by `present`, at once where they need no conversion."""
+        present_all = self.plan.conversions.present_all
+        at_once = None if present_all is None or now().form is not None else present_all(results, self.taken)
+        return [*map(self.present, results)] if at_once is None else at_once
 
     def present(self, result: Any) -> Any:
         """A result that is not like a leaf, in the library of the first differentiated array; a number for numbers."""
@@ -134,7 +141,7 @@ class Call:
         return in_form(presented, plan.conversions.result_library)
 
     def tangent(self, structure: Structure, native: Sequence[Any]) -> Any:
-        return build_gradient(structure, iter([self.present(tangent) for tangent in native]))
+        return build_gradient(structure, iter(self._presented(native)))
 
     def warn_imprecise(self, accuracies: Sequence[Accuracy]) -> None:
         for each in accuracies:

@@ -75,6 +75,8 @@ class Conversions:
     leave_all: LeaveAll | None
     #: The direct conversion of a result to the result library, where there is one.
     present: Leave | None
+    #: The same for several results at once.
+    present_all: LeaveAll | None
     #: Wraps an array in the class that represents one array in the arguments; None if no argument has such a class.
     stand_in: Callable[[Any], Any] | None
     #: Makes the context in which the engine evaluates the call; None if there is none.
@@ -108,6 +110,7 @@ def conversions(
         leave=leave,
         leave_all=None if leave is None else _conversion_of_all(backend, layout, values),
         present=backend.library.leave(None, result_library) if direct and backend.library is not None else None,
+        present_all=backend.library.leave_all((None,), (result_library,)) if direct and backend.library is not None else None,
         stand_in=stand_in,
         scope=_scope(backend, layout, backends),
     )

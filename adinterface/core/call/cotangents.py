@@ -27,8 +27,10 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
     if call.native_tangents is not None:
         return call.native_tangents(tangents, stacked, name)
     require_one_each(plan, tangents)
-    match = NativeMatch(plan.backend, call.native, "the tangent", stacked)
     values = None if stacked else plan.values_like_arguments(tangents)
+    if values is not None and not plan.conversions.library.mutable and [*map(type, values)] == [*map(type, call.native)]:
+        return tuple(values)  # they have the signatures of the leaves, so there is nothing to convert
+    match = NativeMatch(plan.backend, call.native, "the tangent", stacked)
     if values is not None:
         native = tuple(map(match.converted, call.native, values))
     else:

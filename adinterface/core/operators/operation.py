@@ -17,7 +17,7 @@ from ..contract.cache import Cache
 from ..contract.errors import AdinterfaceError
 from ..contract.registry import function_of_extension
 from ..contract.static_values import Unkeyed
-from ..tree import Signature, build_gradient
+from ..tree import DIFFERENTIATED, Signature, build_gradient
 from .requirements import require_leaves, require_number, require_one, require_real
 from .second_order import first_order, second_order
 
@@ -185,6 +185,8 @@ class Operation(ABC):
             return call.tangent(aux.form.structure, part)
         if form == "jacobian":
             self._look_at("Jacobian", part)
+            if aux.form.structure is DIFFERENTIATED:
+                return call.blocks(part[0])
             return build_gradient(aux.form.structure, iter([call.blocks(row) for row in part]))
         if form == "hessian":
             self._look_at("Hessian", part)
@@ -194,11 +196,10 @@ class Operation(ABC):
 
     def _look_at(self, matrix: str, rows: Sequence[Sequence[Any]]) -> None:
         """Let an extension warn that a large dense matrix is mostly zeros."""
-        blocks = [block for row in rows for block in row]
-        if sum([math.prod(block.shape) for block in blocks]) > LARGE:
+        if sum([math.prod(block.shape) for row in rows for block in row]) > LARGE:
             look = function_of_extension("look_at_dense")
             if look is not None:
-                look(self.name, matrix, blocks)
+                look(self.name, matrix, [block for row in rows for block in row])
 
 
 class SecondOrderOperation(Operation):

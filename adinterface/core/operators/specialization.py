@@ -47,6 +47,8 @@ class Specialization:
         """The operator's results for the values of a call, and for its directions if the operator takes any."""
         call = self.operation.call_type(self.plan, values, self.f)
         try:
+            if self.plan.conversions.scope is None:
+                return self._in_scope(call, directions)
             with call.scope():
                 return self._in_scope(call, directions)
         except (RuntimeError, TypeError) as error:  # raised by the engine, for the arguments or for what it compiles
@@ -59,11 +61,11 @@ class Specialization:
         if self._static:
             self._given = {n: values[n] for n in self._static}
         native = call.native = self.enter(values, call.taken)
-        carried = self.enter_carried(values, call.taken)
+        carried = self.enter_carried(values, call.taken) if self.dynamic else ()
         if directions is None:
             return operation.finish(call, self.compute(*native, *carried))
         tangents = operation.tangents(call, directions)
-        if self.copies:
+        if self.copies and np.ndarray in map(type, tangents):
             tangents = tuple([x.copy() if type(x) is np.ndarray else x for x in tangents])
         return operation.finish(call, self.compute(*native, *carried, *tangents))
 

@@ -70,7 +70,6 @@ _extend(
     around={batched: _batched_kind},
     **rules.FUNCTIONS,
     **sparse.FUNCTIONS,
-    **integrations.FUNCTIONS,
 )
 
 if _TYPE_CHECKING:

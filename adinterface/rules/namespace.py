@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.library import NUMPY, PYTHON, Library
-from ..core.contract.tracing import entry, tracing
+from ..core.contract.tracing import untraced
 from ..core.tree import handler_of
 
 #: While a rule runs: the engine that differentiates it, if its carried arrays are NumPy arrays. A rule gets both, so its
@@ -17,7 +17,7 @@ from ..core.tree import handler_of
 engine_of_rule: ContextVar[Library | None] = ContextVar("adinterface.rules", default=None)
 
 
-@entry
+@untraced
 def array_namespace(*arrays: Any) -> Any:
     """The Array API namespace of these arrays: `xp = array_namespace(x); xp.sum(xp.sin(x))` runs on every engine.
 
@@ -26,11 +26,6 @@ def array_namespace(*arrays: Any) -> Any:
     decides; in a derivative of a `rule`, the engine that differentiates it. The namespace also has `einsum`.
     Raises TypeError for arrays of two libraries that do not mix.
     """
-    compiler = tracing()
-    if compiler is not None:  # `handler_of` refuses a class that it has not met before
-        given = [x for x in arrays if x is not None and type(x) not in (bool, int, float, complex)]
-        if given and all(map(compiler.is_array, given)):
-            return compiler.namespace()
     libraries: dict[str, tuple[Library, Any]] = {}
     unknown: list[Any] = []
     for x in arrays:

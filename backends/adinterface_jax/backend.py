@@ -118,11 +118,6 @@ class JaxBackend(Backend):
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
         return jax.jit(compute) if self.jit else None
 
-    def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
-        from .exporting import export  # here, because few programs need jax.export
-
-        return export(function, arrays, path)
-
     def note(self, error: Exception) -> str | None:
         return note_of(error, NOTES)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from operator import attrgetter
-from types import CodeType
 from typing import Any
 
 import torch
@@ -23,6 +22,7 @@ from adinterface.core.contract import (
     Randomness,
     Scoping,
     in_mode,
+    leave_to_python,
     note_of,
     note_step,
 )
@@ -41,6 +41,7 @@ from .private import (
     in_dual_level,
     in_use,
     is_forward_enabled,
+    left_to_python,
     peek,
     register_pytree_node,
     transformations,
@@ -54,6 +55,8 @@ from .unrecorded import custom_nodes, transposed
 
 _DETACH, _REQUIRE, _IS_INFERENCE = torch.Tensor.detach, torch.Tensor.requires_grad_, torch.Tensor.is_inference
 _GRAD_FN, _REQUIRES = attrgetter("grad_fn"), attrgetter("requires_grad")
+
+leave_to_python(left_to_python)
 
 # torch.func flattens what f returns: the arrays of an Aux are its children.
 register_pytree_node(Aux, lambda aux: ([aux.arrays], aux.form), lambda parts, form: Aux(next(iter(parts)), form))
@@ -301,17 +304,6 @@ class TorchBackend(Backend):
 
     def note(self, error: Exception) -> str | None:
         return None if isinstance(error, AdinterfaceError) else note_of(error, NOTES)
-
-    def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
-        from .compiling import export  # here, because it imports the compiler
-
-        return export(function, arrays, path)
-
-    @classmethod
-    def compiler(cls, entries: Set[CodeType]) -> Any:
-        from .compiling import TorchCompiler  # here, because it imports the compiler
-
-        return TorchCompiler(entries)
 
     @classmethod
     def devices(cls) -> list[str]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
-from types import CodeType
+from types import FunctionType
 from typing import Any, NoReturn
 
 import torch
@@ -100,22 +100,13 @@ make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, 
 version_of: Callable[[torch.Tensor], int] = attrgetter("_version")
 
 
-def is_exporting() -> bool:
-    """Whether `torch.export` traces the code that runs.
-
-    As `torch.compiler.is_exporting`, which Dynamo of torch 2.7 and 2.8 takes for true in all code that it traces.
-    """
-    flag: bool | None = getattr(torch.compiler, "_is_exporting_flag", None)
-    return torch.compiler.is_exporting() if flag is None else flag
-
-
-def leave_to_python(code: CodeType) -> None:
-    """Dynamo leaves this code, and the code that it calls, uncompiled when Python calls it. It traces it in a caller's code."""
+def left_to_python(function: FunctionType) -> None:
+    """Dynamo leaves this function, and the code that it calls, uncompiled when Python calls it."""
     try:
         from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy, set_code_exec_strategy
     except ImportError:  # another release may lack the names; Dynamo then compiles parts of the core, with warnings
         return
-    set_code_exec_strategy(code, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP))
+    set_code_exec_strategy(function.__code__, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP))
 
 
 def is_compiled(module: object) -> bool:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import adinterface
 from adinterface.core import contract
-from adinterface.integrations.for_engines import Compiler
 
 ROOT = Path(adinterface.__file__).parent.parent
 #: The classes from which engines derive, and those of which they return instances of their own.
@@ -23,7 +22,6 @@ CLASSES = (
     contract.NodeType,
     contract.Wrapping,
     contract.Loops,
-    Compiler,
 )
 
 

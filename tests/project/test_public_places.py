@@ -216,25 +216,19 @@ def test_another_package_gives_facts_as_keywords_or_as_attributes(monkeypatch):
             del known[name]
 
     @dataclasses.dataclass(frozen=True)
-    class AutoOthers(AutoBackend, package="others-engine", optimisers={"others_optim": "others:Optim"}, exports="text"):
+    class AutoOthers(AutoBackend, package="others-engine", optimisers={"others_optim": "others:Optim"}):
         name = "others"
         depth: int = 1
 
     @dataclasses.dataclass(frozen=True)
     class AutoAttributes(AutoBackend):
         name = "attributes"
-        exports = "files"
-
-        @staticmethod
-        def is_compiling():
-            return False
+        optimisers = {"another": "others:Another"}  # noqa: RUF012 - a fact of the class
 
     assert AutoOthers.install() == "pip install others-engine"
     assert AutoAttributes.install() == "pip install attributes"
     assert classes_with("optimisers")[AutoOthers] == {"others_optim": "others:Optim"}
-    exports = classes_with("exports")
-    assert (exports[AutoOthers], exports[AutoAttributes], exports[AutoJax]) == ("text", "files", "StableHLO")
-    assert FACTS["is_compiling"]["attributes"]() is False
+    assert classes_with("optimisers")[AutoAttributes] == {"another": "others:Another"}
     assert auto_class("others") is AutoOthers
     assert changed_options(AutoOthers(depth=2)) == {"depth"}
 

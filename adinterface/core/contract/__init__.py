@@ -47,6 +47,7 @@ from .record import active_record, note_accuracy, note_step
 from .registry import backend_of, evaluation, function_of_extension, in_mode
 from .rules import FlatRule, Point, require_linear
 from .static_values import Unkeyed, key_of
+from .tracing import leave_to_python
 
 __all__ = [
     # what every engine needs
@@ -59,7 +60,7 @@ __all__ = [
     "as_it_is", "kind", "width", "any_wide", "epsilon", "dtype_name", "library_of", "library_of_array", "size_of",
     "block_dtype", "require_linear", "Note", "note_of", "TAKE_FUNCTIONS", "advice", "levels_to_the_user",
     "note_step", "note_accuracy", "active_record", "key_of", "Unkeyed", "changed_options", "backend_of", "in_mode",
-    "evaluation", "function_of_extension", "copies",
+    "evaluation", "leave_to_python", "function_of_extension", "copies",
 ]  # fmt: skip
 
 publish(__name__, globals())

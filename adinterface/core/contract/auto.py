@@ -5,7 +5,6 @@ import inspect
 import math
 import numbers
 import operator
-import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
@@ -16,11 +15,11 @@ from .errors import BackendError
 #: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
 Mode = Literal["forward", "reverse"] | None
 
-#: The `is_compiling` of the engines that have one, by their names.
-COMPILING: dict[str, Callable[[], bool]] = {}
+#: The attributes of functions by which the compilers of engines leave them to Python: that of `torch.compiler.disable`.
+LEFT_TO_PYTHON = ("_torchdynamo_disable",)
 
 #: What classes of backend values say of their engines: each fact by the engine's name.
-FACTS: dict[str, dict[str, Any]] = {"is_compiling": COMPILING, "optimisers": {}, "exports": {}, "package": {}}
+FACTS: dict[str, dict[str, Any]] = {"optimisers": {}, "package": {}}
 
 
 @dataclass(frozen=True)
@@ -39,10 +38,7 @@ class AutoBackend:
     # Facts of the engine, which a class gives as keywords or as attributes. `help` shows attributes between the options:
     #
     # optimisers: those of the engine's backend, by the names of the functions that users call: `{"optax": "module:factory"}`.
-    # exports: the format of files that `Prepared.export` writes, for messages.
     # package: what pip installs for the engine; by default the distribution that offers the backend.
-    # is_compiling: a function that says whether a compiler of the engine traces the running code, as `torch.compile` does. The
-    # compiler traces the function, too, which imports no engine. Such an engine defines `Backend.compiler`.
 
     if TYPE_CHECKING:  # tools that print a dataclass by its fields, such as hypothesis, would print it
         name: ClassVar[str]
@@ -146,9 +142,7 @@ class MatrixBackend(AutoBackend):
 
 
 @dataclass(frozen=True, repr=False)
-class AutoJax(
-    AutoBackend, package="'adinterface[jax]'", optimisers={"optax": "adinterface_jax.optimisers:Optax"}, exports="StableHLO"
-):
+class AutoJax(AutoBackend, package="'adinterface[jax]'", optimisers={"optax": "adinterface_jax.optimisers:Optax"}):
     """JAX.
 
     mode: `"forward"` (jvp) or `"reverse"` (vjp); None lets the operator choose.
@@ -167,18 +161,11 @@ class AutoJax(
     executor: Any = field(default=None, repr=False, hash=False)
 
 
-def _torch_is_compiling() -> bool:
-    compiler = sys.modules.get("torch.compiler")
-    return compiler is not None and compiler.is_compiling()
-
-
 @dataclass(frozen=True, repr=False)
 class AutoTorch(
     AutoBackend,
     package="'adinterface[torch]'",
     optimisers={"torch_optim": "adinterface_torch.optimisers:TorchOptim"},
-    exports="torch.export",
-    is_compiling=_torch_is_compiling,
 ):
     """PyTorch.
 

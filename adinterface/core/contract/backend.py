@@ -8,8 +8,7 @@ primitive of `Backend`, from which the core writes every operator, and a `Librar
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Iterator, Sequence, Set
-from types import CodeType
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
@@ -241,14 +240,6 @@ class Shortcuts:
         """
         return None
 
-    def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any] | None:
-        """Write a function of such native arrays, as compiled code, to a file that loads without this package.
-
-        The result is a manifest of the file: `format`, `load` (the code that loads it), and other facts for the user. None if
-        the engine cannot; then nothing is written.
-        """
-        return None
-
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """f as prepared `gradient` and `value_and_gradient` call it, for an engine that compiles f alone."""
         return f
@@ -322,14 +313,6 @@ class Backend(Shortcuts, ABC):
     def note(self, error: Exception) -> str | None:
         """A note for the user on an error that f raised under this engine, or None."""
         return None
-
-    @classmethod
-    def compiler(cls, entries: Set[CodeType]) -> Any:
-        """An `integrations.for_engines.Compiler` of users' code, for an engine whose value defines `is_compiling`. Called once.
-
-        entries: code that the compiler leaves uncompiled where Python calls it, with all that it calls.
-        """
-        raise NotImplementedError
 
     @classmethod
     def devices(cls) -> list[str]:

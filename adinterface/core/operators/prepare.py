@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -12,10 +11,9 @@ from ..call.messages import require_function
 from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.cache import Cache
-from ..contract.registry import function_of_extension
 from ..contract.static_values import Unkeyed, key_of
 from ..contract.structures import Given
-from ..contract.tracing import entry, tracing, untraced
+from ..contract.tracing import untraced
 from ..tree import Signature
 from .dispatch import Kind, operation_of, outer_operator_of, recipe, require_operator
 from .evaluate import evaluate, specialized
@@ -57,10 +55,6 @@ def prepare(
     inner = prepared = Prepared(kind, backend, f)
     args, _ = prepared._operation.arguments(example_args)
     plan, values, signature = prepared._operation.find_plan(args, kwargs)
-    example = function_of_extension("Example")
-    # Not of modules, which it would keep alive; and a nested tensor has no shape.
-    if example and not plan.layout.owned and signature is not None:
-        prepared._example = example(example_args, kwargs)
     if plan.wrappings:
         inner, plan, values, signature = prepared._inside(plan, args, kwargs)
     inner._specialization(plan, values, signature)  # the engine compiles at the first call
@@ -90,8 +84,6 @@ class Prepared:
         self._kind, self._operation, self._auto, self._original = kind, operation, auto, f
         self._f = operation.backend.compile_function(f) if operation.compiles_function else f
         self._name = getattr(f, "__name__", f)
-        #: The default arguments of `export`; None if `prepare` was given no example.
-        self._example: Any = None
         compiling = [each for each in operation.backends if each.library is operation.backend.library]
         self._compiles = operation.compiles and all(each.compile(_nothing) is not None for each in compiling)
         #: Whether static values are part of the cache key: they are compiled in, or decide what is specialised.
@@ -102,28 +94,6 @@ class Prepared:
         self._lock = threading.Lock()
         #: The call inside, for an f that may change its arguments.
         self._inner: Prepared | None = None
-
-    def export(self, path: str | os.PathLike[str], /, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Write this call to a file that the engine loads without adinterface and without the code of f.
-
-        The arguments fix shapes, dtypes and structure; by default they are the example that `prepare` got. The file is a
-        function of the leaves of the arguments, one array each, and returns the leaves of the results: see `docs/operators.md`.
-        Returns the manifest that is written to `path + ".json"`; it describes both, and the versions.
-
-        JAX writes StableHLO with `jax.export`. torch writes a `torch.export` program, for `gradient`, `value_and_gradient`,
-        `hvp` and `gradient_and_hvp`. Arrays that f captures, values that are not numeric arrays, and numbers in Constants and
-        keywords are fixed in the file.
-
-        Raises BackendError for an engine that cannot export, for results that are not arrays, and for an f that changes its
-        arguments.
-        """
-        if not args and not kwargs:
-            if self._example is None:
-                raise TypeError("Prepared.export: pass example arguments behind the path; none are kept of modules.")
-            args, kwargs = self._example.arguments()
-        export = function_of_extension("export")
-        manifest: dict[str, Any] = export(self._operation, self._auto, self._original, path, args, kwargs)
-        return manifest
 
     @property
     def max_specializations(self) -> int:
@@ -139,12 +109,9 @@ class Prepared:
         """How many signatures have been specialised so far, dropped ones included."""
         return self._count + (0 if self._inner is None else self._inner._count)
 
-    @entry
+    @untraced
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The operator's results for these arguments."""
-        compiler = tracing()
-        if compiler is not None:
-            return compiler.trace(self._operation.kind, self._auto, self._original, args, kwargs)
         directions = None
         if self._operation.directions is not None:
             args, directions = self._operation.arguments(args)

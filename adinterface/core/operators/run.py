@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..contract.auto import AutoBackend
-from ..contract.tracing import entry, tracing
+from ..contract.tracing import untraced
 from .dispatch import Kind, operation_of
 from .evaluate import evaluate
 from .wrapped import finished, inside
 
 
-@entry
+@untraced
 def run(
     kind: Kind,
     auto: AutoBackend,
@@ -21,9 +21,6 @@ def run(
     kwargs: dict[str, Any],
 ) -> Any:
     """One call of an operator, from arguments to results."""
-    compiler = tracing()
-    if compiler is not None:
-        return compiler.trace(kind, auto, f, args, kwargs)
     operation = operation_of(kind, auto)
     directions = None
     if operation.directions is not None:

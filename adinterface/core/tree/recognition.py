@@ -18,7 +18,6 @@ from ..contract.errors import NotDifferentiableError, an
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import NodeType
 from ..contract.structures import Constant
-from ..contract.tracing import refuse
 from .containers import KEPT_CLASSES, PLAIN, RECORDS, Attributes, Registered
 from .opaque import buffer_has_floats, hidden, is_number
 
@@ -129,8 +128,6 @@ def handler_of(
         return known
     if cls in _OPAQUE:
         return None
-    # A compiler would trace the look-up of the entry points.
-    refuse(f"adinterface has not met {cls.__module__}.{cls.__qualname__} before: call it once without the compiler")
     handler = _find_handler(value, path)
     if handler is not None:
         if len(HANDLERS) >= KEPT_CLASSES:

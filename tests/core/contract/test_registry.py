@@ -2,7 +2,6 @@
 
 import copy
 import dataclasses
-import doctest
 import pickle
 import sys
 
@@ -26,7 +25,7 @@ from adinterface import (
     jacobian,
     prepare,
 )
-from adinterface.core.contract import Backend, registry, tracing
+from adinterface.core.contract import Backend, registry
 from adinterface.core.contract.auto import BUILT_IN, changed_options
 
 VALUES = [
@@ -175,15 +174,6 @@ def test_the_install_command_names_the_extra_for_ours_and_the_engine_for_others(
     assert AutoTorch.install() == "pip install 'adinterface[torch]'"
     assert AutoAutograd.install() == "pip install 'adinterface[autograd]'"
     assert AutoOther.install() == "pip install other"
-
-
-def test_a_name_that_is_no_compiler_is_no_attribute_of_tracing():
-    """doctest, inspect and pytest ask each module for attributes that it may lack."""
-    for name in ("pytest_plugins", "__wrapped__", "_private"):
-        assert not hasattr(tracing, name)
-    with pytest.raises(AttributeError, match=r"^module 'adinterface.core.contract.tracing' has no attribute 'load_tests'$"):
-        tracing.load_tests  # noqa: B018
-    assert not [test for test in doctest.DocTestFinder().find(tracing) if test.examples]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

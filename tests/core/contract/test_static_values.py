@@ -419,15 +419,6 @@ def test_the_objects_of_tangents_and_entries_are_the_callers(prepared):
     np.testing.assert_allclose(entries.w, [[20.0, 40.0], [20.0, 40.0]])
 
 
-def test_the_manifest_of_an_export_shows_no_static_data(tmp_path):
-    model = FlaxModel(X, [1, 2])
-    fast = prepare(gradient, lambda m: jnp.sum(m.w) * len(m.tag), AutoJax(), model)
-    manifest = fast.export(str(tmp_path / "written"))
-    (argument,) = manifest["arguments"]["args"]
-    assert argument["children"] == {".w": {"input": 0}}
-    assert [each["path"] for each in manifest["inputs"]] == ["args[0].w"]
-
-
 def test_the_keys_of_a_tree_have_one_plan_however_many_they_are():
     tree = dict.fromkeys(range(2000), 1.0)
     fast = prepare(gradient, lambda tree: tree[0] ** 2, AutoAutograd(), tree)

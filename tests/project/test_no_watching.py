@@ -79,7 +79,6 @@ def test_a_file_watches_nothing(name):
         ("from threading import Thread\nThread.start = None", "replaces Thread.start"),
         ("import torch\ntorch.x.y = 1", "replaces torch.x.y"),
         ("from threading import Thread\nsetattr(Thread, 'start', None)", "replaces an attribute of Thread"),
-        ("import copyreg as c\nc.dispatch_table[int] = None", "replaces c.dispatch_table[int]"),
     ],
 )
 def test_what_it_finds(source, found):

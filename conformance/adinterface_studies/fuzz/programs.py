@@ -119,7 +119,8 @@ class Program:
         inner = inner_of(self.backend)
         made = f"B = {inner!r}\n\n{self.setup}\n\n{self.f}\n\nB = {self.backend!r}\n" if inner != self.backend else ""
         made = made or f"B = {self.backend!r}\n\n{self.setup}\n\n{self.f}\n\n"
-        return f"{PRELUDE.strip()}\n\n\n{made}{scenario})\n{call}\n"
+        narrow = any(dtype in arg for dtype in ("float32", "complex64") for arg in self.args)
+        return f"{PRELUDE.strip()}\n\n\n{made}{scenario}{', rtol=1e-4' if narrow else ''})\n{call}\n"
 
     __repr__ = __str__
 

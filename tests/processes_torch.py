@@ -115,15 +115,6 @@ def results_are_the_callers_own(here):
 
 
 @test
-def a_part_of_what_is_wrapped(here):
-    wrapped = here.wrapped()
-    found, *_ = gradient(lambda layer, x, y: loss(wrapped, x, y), BACKEND, wrapped.module[0], *here.mine)
-    close(parts(found), here.expected()[:2])
-    assert all(p.grad is None for p in wrapped.parameters())
-    close(parts(gradient(loss, BACKEND, wrapped, *here.mine)[0]), here.expected())
-
-
-@test
 def what_f_captures_beside_it_keeps_its_grad(here):
     wrapped, scale = here.wrapped(), torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
     found, *_ = gradient(lambda m, x, y: scale * loss(m, x, y), BACKEND, wrapped, *here.mine)
@@ -281,30 +272,13 @@ def _refused(model, beyond, here):
 def derivatives_beyond_the_gradient_are_refused_by_the_wrappers_name(here):
     wrapped = here.wrapped()
     _refused(wrapped, _AVERAGED, here)
+    _says(_AVERAGED, lambda: gradient(loss, AutoTorch(mode="forward"), wrapped, *here.mine))
     for call in (
-        lambda: gradient(loss, AutoTorch(mode="forward"), wrapped, *here.mine),
         lambda: gradient(loss, AutoFiniteDifferences(), wrapped, *here.mine),
         lambda: gradient(loss, AutoFiniteDifferences(native=AutoTorch()), wrapped, *here.mine),
         lambda: update(wrapped, gradient(loss, BACKEND, wrapped, *here.mine)[0], 0.1),
     ):
         _says(_NO_COPY.format("DistributedDataParallel"), call)
-
-
-@test
-def a_wrapper_that_f_only_captures_is_noticed_by_every_operator(here):
-    wrapped = here.wrapped()
-
-    def captured(model, x, y):
-        return loss(wrapped, x, y)
-
-    found, *_ = value_and_gradient(captured, BACKEND, wrapped.module, *here.mine).gradient
-    close(parts(found), here.expected())
-    for backend in (BACKEND, AutoTorch(mode="forward")):
-        _says(_AVERAGED, hessian, captured, backend, wrapped.module, *here.mine)
-        _says(_AVERAGED, jacobian, captured, backend, wrapped.module, *here.mine)
-        _says(_AVERAGED, pushforward, captured, backend, (wrapped.module, *here.mine), (found, None, None))
-    with wrapped.no_sync():
-        hvp(captured, BACKEND, wrapped.module, found, *here.mine)
 
 
 # fully_shard ----------------------------------------------------------------------------------------------------------

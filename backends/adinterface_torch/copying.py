@@ -45,7 +45,10 @@ _BLANK = {name: _NO_HOOKS for name, value in vars(nn.Module()).items() if isinst
 
 def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any]) -> nn.Module:
     """A deep copy of the module in which the values take the places of the parameters."""
-    return copy.deepcopy(module, dict(zip(map(id, parameters), values)))
+    memo = dict(zip(map(id, parameters), values))
+    if any(exchanges(type(inner)) for inner in module.modules()):  # the gradient of one, which refuses to be copied deeply
+        return _copied(module, {id(None): None, **memo}, False)
+    return copy.deepcopy(module, memo)
 
 
 def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:

@@ -157,7 +157,7 @@ class Exchange:
         """Refuse a derivative for which there is no exchange, if the module needs one."""
         if self.wrappers:
             name = type(self.wrappers[0]).__name__
-            remedy = "Pass the module that it wraps, or call the wrapper inside its no_sync(), and average"
+            remedy = "Call the module that it wraps, or the wrapper inside its no_sync(), and average"
         elif self.groups:
             name, remedy = "fully_shard", "Take the model before it is sharded, and average"
         else:

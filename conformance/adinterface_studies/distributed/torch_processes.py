@@ -134,7 +134,6 @@ def settings(setting: Callable[..., Any]) -> Iterator[Any]:
     yield setting(
         "DistributedDataParallel, static graph", lambda: (loss, DistributedDataParallel(_model(), static_graph=True), _mine())
     )
-    yield setting("DistributedDataParallel, captured", _captured)
     if not DTENSORS_ARE_RIGHT:
         return
     yield setting("fully_shard", lambda: (loss, _sharded(_model(), line), _mine()))
@@ -147,8 +146,3 @@ def settings(setting: Callable[..., Any]) -> Iterator[Any]:
             "fully_shard on DTensor", lambda: (loss, _sharded(_by_parts(_model(), mesh["parts"]), mesh["data"]), mine)
         )
         yield setting("fully_shard, replicated", lambda: (loss, _sharded(_model(), mesh), _mine()))
-
-
-def _captured() -> tuple[Any, Any, Any]:
-    wrapper = DistributedDataParallel(_model())
-    return lambda model, x, y: loss(wrapper, x, y), wrapper.module, _mine()

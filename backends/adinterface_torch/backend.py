@@ -123,6 +123,8 @@ class TorchBackend(Backend):
             return False
         if any(map(_IS_INFERENCE, arrays)) or (any(map(_REQUIRES, arrays)) and in_graph(arrays)):
             return False
+        if not all(arrays[n].requires_grad for n in function.owned):  # a copy of a module, of differences around this call
+            return False
         refuse_shared(function, arrays)
         return not (given := function.given) or not in_graph(given)
 
@@ -163,7 +165,8 @@ class TorchBackend(Backend):
         # from is constant, and so is what f captured of an earlier call that took a derivative by the same module.
         owned = function.owned
         others = keep and any(x.requires_grad for n, x in enumerate(leaves) if n not in owned)
-        swaps = others or any(map(_IS_INFERENCE, leaves)) or (keep and (depth() > 0 or in_graph(function.given)))
+        copied = not all(leaves[n].requires_grad for n in owned)  # by differences around this call
+        swaps = copied or others or any(map(_IS_INFERENCE, leaves)) or (keep and (depth() > 0 or in_graph(function.given)))
         owned = frozenset() if swaps else owned
         with _mode(True):
             inputs = tuple([x if n in owned else _alias(x, keep) for n, x in enumerate(leaves)])

@@ -14,6 +14,7 @@ from adinterface import ConversionError
 
 from .distributed import exchanges
 from .private import is_wrapped, make_subclass
+from .swapping import refuse_swapped
 
 #: Names an attribute with the row of a Hessian that is no module.
 ROW = "_row_of_a_hessian"
@@ -58,6 +59,7 @@ def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequenc
     try:
         return _copied(module, {id(None): None, **dict(zip(map(id, parameters), entries))}, rows)
     except KeyError:
+        refuse_swapped(module.modules())
         raise ConversionError(
             f"{type(module).__name__} has other parameters than before: f added or replaced some, so their gradients have no "
             f"place. Let the module have all its parameters before it is differentiated."

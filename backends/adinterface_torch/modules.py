@@ -17,9 +17,10 @@ from torch.nn.parameter import UninitializedParameter
 from adinterface import Constant, ConversionError
 from adinterface.core.contract import NodeType, advice
 
+from .ambient import depth
 from .copying import ROW, copy_of, gradient_of
 from .distributed import refuse_copies, refuse_unknown, reshard
-from .private import in_use, is_compiled, version_of
+from .private import in_use, is_compiled, is_wrapped, version_of
 from .swapping import refuse_swapped
 
 
@@ -40,7 +41,7 @@ class ModuleNode(NodeType):
             reshard(value)
         refuse_swapped(value.modules())
         structure, parameters = read(value)
-        return [p if p.requires_grad else Constant(p) for p in parameters], structure
+        return [p if _is_differentiated(p) else Constant(p) for p in parameters], structure
 
     def key(self, data: Any, fixed: bool = True) -> Any:
         return data
@@ -91,13 +92,20 @@ class ModuleNode(NodeType):
         return [_path(name) for name in names_of(data)]
 
 
-def _parameter(value: Any, old: nn.Parameter) -> nn.Parameter:
+def _is_differentiated(parameter: torch.Tensor) -> bool:
+    """Not if it is frozen. A plain tensor stands in the place of one that a call around this one differentiates."""
+    return parameter.requires_grad or type(parameter) is torch.Tensor
+
+
+def _parameter(value: Any, old: nn.Parameter) -> torch.Tensor:
     if isinstance(value, nn.Parameter):
         return value
     if not isinstance(value, torch.Tensor):
         kind = type(value).__name__
         raise ConversionError(f"A module holds tensors alone, so a {kind} cannot take the place of a parameter.")
-    return nn.Parameter(value.detach(), requires_grad=old.requires_grad)
+    if is_wrapped(value) or (depth() and value.requires_grad):  # computed in f, so f's derivative goes through it
+        return value
+    return nn.Parameter(value.detach(), requires_grad=_is_differentiated(old))
 
 
 def _inside(module: Any, name: str) -> Any:

@@ -3,6 +3,7 @@
 import copy
 import threading
 
+import numpy as np
 import pytest
 import torch
 from backends_table import assert_numbers
@@ -21,6 +22,7 @@ from adinterface import (
     prepare,
     pullback,
     pushforward,
+    tree,
     value_and_gradient,
 )
 from adinterface.fit import Training, from_torch_optim
@@ -160,6 +162,38 @@ def test_training_differentiates_derivatives_inside_the_loss():
             training(X)
     assert not torch.equal(models[0].weight, X)
     assert_numbers(models[0].weight, models[1].weight, 1e-6)
+
+
+@pytest.mark.parametrize("inner", [AutoTorch(), AutoTorch(mode="forward")], ids=["plain", "forward"])
+@pytest.mark.parametrize("outer", [AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["forward", "differences"])
+@pytest.mark.parametrize("beside", [(), (X,)], ids=["alone", "beside a tensor"])
+def test_a_gradient_of_the_module_is_differentiated_by_that_module(outer, inner, beside):
+    model = linear()
+    model.bias.requires_grad_(False)
+
+    def penalty(module):
+        slope, *_ = gradient(lambda m, x=X: (m(x) ** 2).sum(), inner, module, *beside)
+        return (slope.weight**2).sum()
+
+    # d/dw |2 y x|^2 = 8 |x|^2 y x with y = 5.5
+    (found,) = gradient(penalty, outer, model)
+    np.testing.assert_allclose(found.weight.detach().numpy(), 220 * X.numpy(), rtol=1e-6)
+    assert not found.bias.any()
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [AutoTorch(), AutoTorch(create_graph=True), AutoTorch(mode="forward"), AutoFiniteDifferences()],
+    ids=["plain", "create_graph", "forward", "differences"],
+)
+def test_steps_by_tree_functions_inside_f_are_differentiated(backend):
+    def step(module):
+        (slope,) = gradient(lambda m: (m(X) ** 2).sum(), AutoTorch(), module)
+        return tree.axpy(-0.1, slope, module)
+
+    # y' = (1 - 0.2 (1 + |x|^2)) y = -0.2 y in each step; y = 5.5
+    (found,) = gradient(lambda m: step(step(m))(X).sum() + m(X).sum(), backend, linear())
+    np.testing.assert_allclose(found.weight.detach().numpy(), 1.04 * X.numpy(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("inner", ["forward", "reverse"])

@@ -61,5 +61,5 @@ def refuse_swapped(modules: Iterable[nn.Module]) -> None:
             raise ConversionError(
                 f"A call in another thread differentiates this {type(inner).__name__} and has put tensors of its own in the "
                 f"places of its parameters, as torch.func.functional_call does. Let each thread have its own "
-                f"copy.deepcopy(model), or take the derivatives in reverse, which leaves the module as it is."
+                f"copy.deepcopy(model)."
             )

@@ -576,7 +576,9 @@ def noted_text(x: NumpyArray, text: str) -> str:
 
 def not_of_text(value: Any) -> Any:
     """A value of which code makes a number. Raises NumpyCodeError for the text of a number that is differentiated."""
-    if isinstance(value, str) and here.reached is not None and value.strip() in here.texts:
+    if not isinstance(value, str) or here.reached is None:
+        return value
+    if value.strip() in here.texts or value.strip().lower().lstrip("+0") in here.texts:  # such as +1.5E+00 for 1.5e+00
         raise NumpyCodeError(
             f"numpy_function: {expression() or 'this'} reads a number that is differentiated back from its text, which has no "
             f"derivative. Leave the number as it is, or use AutoFiniteDifferences()."

@@ -249,6 +249,8 @@ READ_BACK = {
     "f-string": lambda x: float(f"{x[0]:.17g}") * x[1],
     "format": lambda x: float("{:.18f}".format(x[0])) * x[1],  # noqa: UP032
     "percent": lambda x: np.float64("%.12g" % x[0]) * x[1],  # noqa: UP031
+    "percent, padded": lambda x: float("%+09.3f" % x[0]) * x[1],  # noqa: UP031
+    "percent, upper case": lambda x: float("%+.3E" % x[0]) * x[1],  # noqa: UP031
     "str": lambda x: complex(str(float(x[0]))).real * x[1],
 }
 

@@ -245,9 +245,11 @@ class FiniteDifferencesBackend(Backend):
                     f"precision, choose AutoFiniteDifferences(scale=...), or take the inner derivatives with an engine: "
                     f"SecondOrder(AutoFiniteDifferences(), AutoJax())."
                 )
-        precision = evaluations.form.epsilon
+        precision, gradient = evaluations.form.epsilon, evaluations.there.derives
         note_accuracy(
-            lambda: Accuracy(depth, tuple([LeafAccuracy(*leaf) for leaf in errors_by_leaf(lines, slopes, order, precision)]))
+            lambda: Accuracy(
+                depth, tuple([LeafAccuracy(*leaf) for leaf in errors_by_leaf(lines, slopes, order, precision, gradient)])
+            )
         )
 
     def note(self, error: Exception) -> str | None:

@@ -107,6 +107,9 @@ class Sampled(FlatFunction):
 
     __slots__ = ("owned", "owns_leaves")
 
+    #: Whether its outputs are derivatives of one function.
+    derives = False
+
     def repeated(self) -> Sampled:
         return self
 

@@ -20,6 +20,8 @@ class DerivedFunction(Sampled):
     derived: `gradients` or `derivative`.
     """
 
+    derives = True
+
     def __init__(self, derived: Callable[..., Pushforward], inner: Backend, function: Sampled, *, value: bool = True):
         self.derived: Callable[..., Pushforward] = derived
         self.inner: Backend = inner

@@ -26,8 +26,10 @@ class LeafError(NamedTuple):
     doubtful: bool
 
 
-def errors_by_leaf(lines: Lines, slopes: Slopes, order: int, epsilon: float) -> list[LeafError]:
+def errors_by_leaf(lines: Lines, slopes: Slopes, order: int, epsilon: float, gradient: bool = False) -> list[LeafError]:
     """Leaves of which all derivatives are NaN are left out. epsilon: the precision of f's values.
+    gradient: whether f's values are the derivatives of one function. A derivative of these that is tiny beside the largest
+    one may be the rounding of sums that cancel: it is taken to be zero.
 
     An error may be within the rounding of an f that does not change. It calls for a warning if a derivative of the size that
     is seen elsewhere could hide in it; if none is seen, one that changes f by 1, or by as much as f was seen to change.
@@ -35,6 +37,9 @@ def errors_by_leaf(lines: Lines, slopes: Slopes, order: int, epsilon: float) -> 
     finite, values, errors = np.isfinite(slopes.values), np.abs(slopes.values), slopes.errors
     if not finite.all():
         values, errors = np.where(finite, values, 0.0), np.where(finite, errors, 0.0)
+    if gradient:
+        tiny = np.maximum(values, errors) < np.sqrt(epsilon) * values.max(initial=0.0)
+        values, errors = np.where(tiny, 0.0, values), np.where(tiny, 0.0, errors)
     least, most = [part * epsilon * slopes.rates for part in ROUNDING[min(order, 2)]]
     seen = np.maximum(values, errors) > least
     rounding = np.maximum(least, np.minimum(WITHIN * slopes.floors, most))

@@ -16,6 +16,7 @@ from adinterface import (
     PrecisionError,
     PrecisionWarning,
     SecondOrder,
+    array_namespace,
     check_gradient,
     derivative,
     diagonal_hessian,
@@ -590,6 +591,34 @@ def test_points_that_f_keeps_stay_as_they_were(method, n):
     assert len({x.__array_interface__["data"][0] for x, _ in seen}) == len(seen) >= 2 * n
     for x, then in seen:
         np.testing.assert_array_equal(x, then)
+
+
+@pytest.mark.parametrize("operator", [hvp, hessian, diagonal_hessian])
+def test_a_gradient_that_cancels_is_no_reason_for_a_warning(operator):
+    """The offset before a normalisation has no effect: its gradient is what rounding leaves of sums."""
+    random = np.random.default_rng(0)
+    data = random.normal(size=(16, 3))
+    x = {"weight": random.normal(size=(3, 4)), "offset": random.normal(size=4), "scale": random.normal(size=4)}
+    v = {name: np.ones_like(part) for name, part in x.items()}
+
+    def f(x):
+        xp = array_namespace(x["offset"])
+        z = data @ x["weight"] + x["offset"]
+        z = z - xp.mean(z, axis=0)
+        z = z / xp.sqrt(xp.mean(z * z, axis=0) + 1e-5)
+        return xp.sum(xp.sum(xp.tanh(z * x["scale"]), axis=1) ** 2) / 16
+
+    given = (x, v) if operator is hvp else (x,)
+    result = operator(f, SecondOrder(FD, AutoAutograd()), *given)
+    found = (result[0] if operator is diagonal_hessian else result)["offset"]
+    assert np.max(np.abs(found["offset"] if operator is hessian else found)) < 1e-9
+
+    def rough(x):
+        xp = array_namespace(x["offset"])
+        return f(x) + xp.sum(xp.round(x["scale"] * 1e4) * 1e-4 * x["scale"])
+
+    with pytest.warns(PrecisionWarning, match="f is noisy"):
+        operator(rough, SecondOrder(FD, AutoAutograd()), *given)
 
 
 @pytest.mark.parametrize("draw", [np.random.normal, lambda: torch.randn(()).item()], ids=["NumPy", "torch"])

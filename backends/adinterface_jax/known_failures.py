@@ -10,7 +10,6 @@ KNOWN_FAILURES: tuple[KnownFailure, ...] = tuple(
     [
         KnownFailure(scenario, check, reason, f"https://docs.jax.dev/en/latest/errors.html#jax.errors.{error}")
         for scenario, check, reason, error in (
-            ("*", "outer_in_a_thread", "an array that JAX traces belongs to the thread of its trace", "UnexpectedTracerError"),
             ("function:if x > y", "prepared", _BRANCH.format("xp.where"), "TracerBoolConversionError"),
             ("function:x[[]mask]", "prepared", _MASK, "NonConcreteBooleanIndexError"),
             ("numpy:x[[]index]", "prepared", _MASK, "NonConcreteBooleanIndexError"),

@@ -424,12 +424,6 @@ def outer(case: Case) -> None:
     ownership.outer(case)
 
 
-@check(without=("kink",), share=16, condition=_exact_reals, unasked=does_not_nest)
-def outer_in_a_thread(case: Case) -> None:
-    """An outer derivative passes through a call in a thread that f started, or the call is refused."""
-    ownership.outer_in_a_thread(case)
-
-
 @check(with_fields("back", "push"), without=("kink",), share=2, condition=_exact_reals, unasked=does_not_nest)
 def maps_outside(case: Case) -> None:
     """An outer derivative passes through `back` and `push` that were made outside of it."""

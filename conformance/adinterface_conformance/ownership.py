@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from contextvars import copy_context
 from typing import Any
 
 import numpy as np
@@ -80,22 +77,9 @@ def _slope_of_square(case: Case, of: Callable[..., Any], *at: Any) -> Sequence[A
     return floating(gradient(lambda *inner: _square(of(*inner)), case.backend, *at))
 
 
-def _in_a_thread(call: Callable[[], Any]) -> Any:
-    with ThreadPoolExecutor(1) as pool:
-        # In a copy of this context, because NumPy's error state is one of its variables.
-        return pool.submit(copy_context().run, call).result()
-
-
-def outer_in_a_thread(case: Case) -> None:
-    """As `outer`, where f calls the operator in a thread that it started; or an error of this package."""
-    with suppress(AdinterfaceError):
-        outer(case, in_a_thread=True)
-
-
-def outer(case: Case, *, in_a_thread: bool = False) -> None:
+def outer(case: Case) -> None:
     """The results of s f are s times those of f, so the sum of their squares has the slope 2 s |result|^2."""
     f, s = case.scenario.f, 0.75
-    run: Callable[[Callable[[], Any]], Any] = _in_a_thread if in_a_thread else lambda call: call()
 
     def scaled(*inner: Any, factor: Any, **words: Any) -> Any:
         return _changed(case, lambda y: y * factor, f(*inner, **words))
@@ -103,8 +87,8 @@ def outer(case: Case, *, in_a_thread: bool = False) -> None:
     def scaled_by_last(*inner: Any, **words: Any) -> Any:
         return scaled(*inner[:-1], factor=inner[-1], **words)
 
-    ways: dict[str, Callable[[Any], dict[str, Any]]] = {"a keyword": lambda s: run(lambda: _call(case, scaled, factor=s))}
-    if _takes_constants(case) and not in_a_thread:
+    ways: dict[str, Callable[[Any], dict[str, Any]]] = {"a keyword": lambda s: _call(case, scaled, factor=s)}
+    if _takes_constants(case):
         ways["a Constant"] = lambda s: _call(case, scaled_by_last, Constant(s))
     for part, numbers in _derivatives(case.run()).items():
         wanted = 2 * s * sum(float(np.sum(x * x)) for x in numbers)

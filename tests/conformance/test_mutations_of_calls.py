@@ -545,7 +545,6 @@ OWNERSHIP = [
     ("a keyword is differentiated with what it shares", "cubes", wrapped(_follows_the_twin), "constants"),
     ("a keyword is differentiated in a Hessian", "hessian", wrapped(_follows_the_twin), "constants"),
     ("an outer derivative does not reach keywords", "cubes", wrapped(_cuts_keywords), "outer"),
-    ("an outer derivative does not reach keywords in a thread", "cubes", wrapped(_cuts_keywords), "outer_in_a_thread"),
     ("an outer derivative does not reach a cotangent", "pullback", result(_cuts_what_a_map_takes), "maps_outside"),
     ("an outer derivative does not reach a tangent", "linearize", result(_cuts_what_a_map_takes), "maps_outside"),
     ("f gets a copy of an object", "cubes", handing_on(_copies_keywords), "identity"),
@@ -594,7 +593,6 @@ def _as_before():
 @pytest.mark.parametrize("on", ON, ids=in_words)
 def test_what_is_right_passes(on, backend):
     checks = {"runs"} | {row[3] for row in CAUGHT if row[1] == on}
-    checks -= {"outer_in_a_thread"} if backend == BACKENDS["jax"] else set()  # a known failure
     assert {check: said for check in checks if (said := failure(replace(ON[on]), backend, check))} == {}
 
 

@@ -161,7 +161,7 @@ def test_a_strangers_missing_engine_is_named_with_its_own_install_command(engine
         except MissingEngineError as error:
             print(error)
     """)
-    assert printed == f"{auto} needs {engine}, which is not installed: pip install {engine}\n"
+    assert printed == f"{auto} needs {engine}, which is not installed: pip install adinterface-stranger\n"
 
 
 @each_stranger

@@ -195,7 +195,7 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
         remedy = other_packages.advice(value) or "Pass numpy.asarray(x) or what it is made of, or wrap it in Constant(...)."
         raise NotDifferentiableError(
             f"{path} is {an(name)}. {remedy} No engine differentiates its floating numbers where they are, so they would "
-            f"silently have no gradient."
+            f"silently have no gradient. Or register the class with register_node({cls.__qualname__}, flatten, unflatten)."
         )
     inner, what = hidden(value, is_floating_array), "a floating array"
     if inner is None and alone:

@@ -3,7 +3,6 @@
 import copy
 import pickle
 import threading
-import types
 
 import jax
 import jax.numpy as jnp
@@ -330,20 +329,14 @@ def test_static_values_are_compared_as_python_compares_them():
 DAY = np.timedelta64(1, "D")
 
 
-def masked(mask):
-    return np.ma.array([1.0, 2.0], mask=mask)
-
-
 @pytest.mark.parametrize(
     ("example", "change", "number"),
     [
         (np.array(["2020-01-01"], dtype="M8[D]"), lambda t: t.__iadd__(DAY), lambda t: float(t[0].astype(float)) - 18261),
         (np.array([1.0, "a"], dtype=object), lambda a: a.__setitem__(0, 2.0), lambda a: a[0]),
-        (types.SimpleNamespace(k=1.0), lambda s: setattr(s, "k", 2.0), lambda s: s.k),
         ({1}, lambda s: s.add(2), lambda s: float(len(s))),
-        (masked([0, 1]), lambda m: m.__setitem__(0, 3.0), lambda m: float(m.sum())),
     ],
-    ids=["dates", "objects", "namespace", "set", "masked"],
+    ids=["dates", "objects", "set"],
 )
 def test_a_constant_that_changes_where_it_is_is_compiled_anew(example, change, number):
     constant = copy.deepcopy(example)

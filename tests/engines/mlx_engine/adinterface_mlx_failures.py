@@ -8,7 +8,6 @@ RULES = "this small engine has no way to be told a derivative (Library.custom)"
 POWERS = "MLX does not differentiate x**n at 0, and its derivative of a complex x**n lacks the conjugate"
 MASKS = "MLX has no boolean indices"
 BITS = "MLX has no nextafter"
-THREADS = "MLX evaluates an array in the thread that made it alone"
 AGAIN = [
     "trees/*",
     "layouts/[bhs]*",
@@ -30,7 +29,6 @@ FAILURES = {
     POWERS: [("function:x [*][*] y", "*")],
     MASKS: [("function:x[[]mask]", "*")],
     BITS: [("function:nextafter", "*")],
-    THREADS: [("[!e]*", "outer_in_a_thread")],
     ANEW: [
         *((f"{name}-by-pullback", "evaluations") for name in AGAIN),
         ("trees/none-in-a-cotangent", "evaluations"),
@@ -47,7 +45,6 @@ LINKS = {
     POWERS: "https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.power.html",
     MASKS: "https://ml-explore.github.io/mlx/build/html/usage/indexing.html",
     BITS: "https://ml-explore.github.io/mlx/build/html/python/ops.html",
-    THREADS: "https://ml-explore.github.io/mlx/build/html/usage/using_streams.html",
     COMPLEX: "https://ml-explore.github.io/mlx/build/html/python/data_types.html",
     ANEW: "https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.vjp.html",
     RULES: "https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.custom_function.html",

@@ -4,9 +4,7 @@ from adinterface.core.contract import KnownFailure
 
 COMPILED = "tf.function knows no numbers while it traces. AutoTensorFlow(compile=False) runs such code."
 OPERATORS = "TensorFlow promotes dtypes in its operators only, has no x.mT, and does not differentiate x**n at 0."
-THREADS = "A tape of TensorFlow records what its own thread computes."
 FAILURES = {
-    THREADS: [("[!e]*", "outer_in_a_thread")],  # what is empty has no numbers to lose
     COMPILED: [
         ("control-flow/branch-*", "prepared"),
         ("function:if x > y", "prepared"),
@@ -17,7 +15,6 @@ FAILURES = {
     OPERATORS: [("function:concat", "value"), ("function:x.mT", "*"), ("function:x [*][*] y", "*")],
 }
 LINKS = {
-    THREADS: "https://www.tensorflow.org/api_docs/python/tf/GradientTape",
     COMPILED: "https://www.tensorflow.org/guide/function",
     OPERATORS: "https://www.tensorflow.org/guide/tf_numpy_type_promotion",
 }

@@ -49,7 +49,11 @@ def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any])
     memo = dict(zip(map(id, parameters), values))
     if any(exchanges(type(inner)) for inner in module.modules()):  # the gradient of one, which refuses to be copied deeply
         return _copied(module, {id(None): None, **memo}, False)
-    return copy.deepcopy(module, memo)
+    placed: nn.Module = copy.deepcopy(module, memo)
+    # A class with a copy of its own may have made other parameters.
+    for own, copied in zip(module.modules(), placed.modules()):
+        copied._parameters.update((name, memo[id(p)]) for name, p in own._parameters.items() if id(p) in memo)
+    return placed
 
 
 def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:

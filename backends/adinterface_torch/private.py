@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
-from types import FunctionType
+from types import CodeType
 from typing import Any, NoReturn
 
 import torch
@@ -100,13 +100,13 @@ make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, 
 version_of: Callable[[torch.Tensor], int] = attrgetter("_version")
 
 
-def left_to_python(function: FunctionType) -> None:
-    """Dynamo leaves this function, and the code that it calls, uncompiled when Python calls it."""
+def left_to_python(code: CodeType) -> None:
+    """Dynamo leaves the function of this code, and the code that it calls, uncompiled when Python calls it."""
     try:
         from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy, set_code_exec_strategy
     except ImportError:  # another release may lack the names; Dynamo then compiles parts of the core, with warnings
         return
-    set_code_exec_strategy(function.__code__, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP))
+    set_code_exec_strategy(code, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP))
 
 
 def is_compiled(module: object) -> bool:

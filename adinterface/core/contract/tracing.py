@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 from .auto import LEFT_TO_PYTHON
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_entries: list[FunctionType] = []
-_compilers: list[Callable[[FunctionType], Any]] = []
+#: Code, not functions: those that are made anew in each call share it, and are not kept alive.
+_entries: set[CodeType] = set()
+_compilers: list[Callable[[CodeType], Any]] = []
 
 
 def untraced(function: Callable[P, T]) -> Callable[P, T]:
@@ -19,14 +20,15 @@ def untraced(function: Callable[P, T]) -> Callable[P, T]:
     entry = cast(FunctionType, function)
     for mark in LEFT_TO_PYTHON:
         setattr(entry, mark, True)
-    _entries.append(entry)
-    for leave in _compilers:
-        leave(entry)
+    if entry.__code__ not in _entries:
+        _entries.add(entry.__code__)
+        for leave in _compilers:
+            leave(entry.__code__)
     return function
 
 
-def leave_to_python(leave: Callable[[FunctionType], Any]) -> None:
-    """An engine with a compiler: `leave` tells it about each such function, those of later extensions, too."""
+def leave_to_python(leave: Callable[[CodeType], Any]) -> None:
+    """An engine with a compiler: `leave` tells it the code of each such function, those of later extensions, too."""
     _compilers.append(leave)
-    for function in _entries:
-        leave(function)
+    for code in _entries:
+        leave(code)

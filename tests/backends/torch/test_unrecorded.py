@@ -1,7 +1,6 @@
 """Parts that torch cannot differentiate again: another way, or an error, never zero."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
@@ -374,17 +373,6 @@ def test_a_checkpoint_of_torch_is_right_or_an_error_that_names_the_remedy(operat
 def test_a_checkpoint_around_the_call_is_no_matter():
     y = checkpoint(lambda x: x**2, X.clone().requires_grad_(), use_reentrant=True)
     assert_numbers(gradient(lambda y: (y**3).sum(), TORCH, y)[0].detach(), 3 * X**4, 1e-15)
-
-
-@pytest.mark.parametrize("backend", [AutoFiniteDifferences(), SecondOrder(AutoFiniteDifferences(), AutoTorch())], ids=str)
-def test_differences_in_a_thread_that_f_started_stay_in_the_graph(backend):
-    def f(factor):
-        with ThreadPoolExecutor(1) as pool:
-            found = pool.submit(hessian, lambda x, factor: factor * (x**3).sum(), backend, X, factor=factor).result()
-        return (found**2).sum()
-
-    expected = 2 * 0.75 * float((36 * X**2).sum())
-    assert_numbers(gradient(f, AutoTorch(), 0.75)[0], expected, 1e-4)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])

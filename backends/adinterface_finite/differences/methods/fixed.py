@@ -56,13 +56,13 @@ class Fixed(Method):
             steps.append(relative[exactness] * (lines.facts(line).usual if scaled else reach))
         wanted = [(line, node * step) for line, step in zip(chosen, steps) for node in self.beside]
         moved: list[Any] = []
+        here = None if self.here is None else evaluations.here()  # first: it says which outputs are numbers
         vectors = evaluations.vectors(lines.points(wanted, fresh, moved))
         form, shape = evaluations.form, (len(steps), len(self.beside))
         values = np.array(vectors, form.dtype).reshape(*shape, form.size)
         lengths = (np.array(moved).reshape(shape) @ self.shares)[:, None]
-        weighted, here = self.weights @ values, None
-        if self.here is not None:
-            here = evaluations.here()
+        weighted = self.weights @ values
+        if here is not None:
             weighted += self.here * here
         if lengths.all():
             slopes = weighted / lengths

@@ -85,7 +85,9 @@ class Prepared:
         self._f = operation.backend.compile_function(f) if operation.compiles_function else f
         self._name = getattr(f, "__name__", f)
         compiling = [each for each in operation.backends if each.library is operation.backend.library]
-        self._compiles = operation.compiles and all(each.compile(_nothing) is not None for each in compiling)
+        # Differences are taken of numbers, which compiled code has not.
+        compiles = operation.compiles and not operation.estimates
+        self._compiles = compiles and all(each.compile(_nothing) is not None for each in compiling)
         #: Whether static values are part of the cache key: they are compiled in, or decide what is specialised.
         self._keys_static = self._compiles or operation.specializes
         self._known: Cache[_Compute] = Cache(64)

@@ -292,7 +292,7 @@ def test_compiled_jax_takes_nothing_but_numbers_from_a_run_at_ones(crosses, case
         made.pullback(lambda c, value, x: 0 * x)
     x = np.array([1.5, 2.25])
     fast = prepare(value_and_gradient, lambda x: loss(made(x), x), AutoJax(), x)
-    with pytest.raises(RuleError, match=words) as caught:
+    with pytest.raises(jax.errors.JaxRuntimeError, match=words) as caught:
         fast(x)
     assert "@rule(host=like)" in str(caught.value)
     assert "differentiate_with(like=like)" in str(caught.value)
@@ -314,7 +314,8 @@ def test_an_example_of_another_dtype_is_an_error_where_jax_has_both():
     cube = rule(host=lambda x: x.astype("float32"))(lambda x: np.asarray(x, "float64") ** 3)
     cube.pullback(lambda c, value, x: 3 * x * x * array_namespace(x).astype(c, x.dtype))
     fast = prepare(value_and_gradient, lambda x: cube(x).sum(), AutoJax(), X)
-    with pytest.raises(RuleError, match=r"of shape \(2,\) and dtype float64, and had one of shape \(2,\) and dtype float32"):
+    words = r"of shape \(2,\) and dtype float64, and had one of shape \(2,\) and dtype float32"
+    with pytest.raises(jax.errors.JaxRuntimeError, match=words):
         fast(X)
     assert_numbers(jax.jit(cube)(jnp.asarray(X, "float32")), X**3, 1e-6)
 

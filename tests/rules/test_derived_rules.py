@@ -370,9 +370,7 @@ def newton(g, x):
     [
         AutoJax(),
         AutoAutograd(),
-        pytest.param(
-            AutoTorch(), marks=pytest.mark.xfail(raises=RuleError, strict=True, reason="refused as captured, falsely")
-        ),
+        pytest.param(AutoTorch(), marks=pytest.mark.xfail(raises=RuleError, strict=True, reason="a false refusal")),
     ],
     ids=["jax", "autograd", "torch"],
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.contract.errors import AdinterfaceError, RuleError
-from ..core.contract.library import Library
+from ..core.contract.library import NUMPY, PYTHON, Library
 from ..core.tree import Constant, Leaf, flatten, handler_of
 from .loops.captured import captured
 
@@ -19,13 +19,17 @@ def refusal(name: str) -> RuleError:
     )
 
 
-def require_numbers(name: str, value: Any) -> None:
-    """Refuse what code outside of the engine gave for numbers, if an engine follows it: its derivative would be lost."""
+def require_numbers(name: str, value: Any, f: Callable[..., Any]) -> None:
+    """Refuse what f gave for numbers outside of the engine, if an engine follows it: its derivative would be lost."""
     library = handler_of(value, scan=False)
+    leaves: list[Any]
     if isinstance(library, Library):
         leaves = [Leaf(value, library, None, False)]
     else:
         _, leaves = flatten(Constant(value), f"the value of {name}")
+    # torch in forward mode computes with captured tensors here, and drops their tangents.
+    if any(leaf.library not in (NUMPY, PYTHON) for leaf in leaves):
+        leaves = [*leaves, *captured(f)]
     if any(leaf.library.traced(leaf.value) for leaf in leaves):
         raise refusal(name)
 
@@ -39,7 +43,7 @@ def on_numbers(name: str, f: Callable[..., Any], /, *args: Any, **keywords: Any)
         if not isinstance(error, AdinterfaceError) and any(leaf.library.traced(leaf.value) for leaf in captured(f)):
             raise refusal(name) from error
         raise
-    require_numbers(name, result)
+    require_numbers(name, result, f)
     return result
 
 

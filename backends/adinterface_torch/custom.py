@@ -31,7 +31,7 @@ from .private import (
     unwrapped,
 )
 from .reaching import leaves_behind
-from .recording import recorded, settled
+from .recording import marked, recorded, settled
 
 _REQUIRES_GRAD = attrgetter("requires_grad")
 #: A derivative of a rule: from tangents or cotangents, and the point.
@@ -173,13 +173,17 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
     if not live:
         set_grad_enabled(True)
     try:
-        apart = derivative(moved, point)
+        apart: Arrays = recorded(_apart, (derivative, moved, point))
     finally:
         if not live:
             set_grad_enabled(False)
-    apart = tuple(map(settled, apart))
     _refuse_captured(rule, apart)
     return result if live else apart
+
+
+def _apart(derivative: Map, moved: Arrays, point: Point) -> Arrays:
+    """The derivative, without the graphs of calls inside it; tensors of calls outside it are captured."""
+    return tuple(map(settled, derivative(moved, point)))
 
 
 def _recorded(*args: Any) -> Arrays:
@@ -242,7 +246,7 @@ def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, v
     else:
         kept = torch.is_grad_enabled()
         with torch.enable_grad():
-            inputs = tuple([x.requires_grad_() for x in at])
+            inputs = marked([x.requires_grad_() for x in at])
             images = linear(inputs)
             live = [(image, v) for image, v in zip(images, vectors) if image.requires_grad]
             gradients: Any = [None] * len(inputs)

@@ -21,6 +21,7 @@ from adinterface.core.contract import Arrays
 
 from .levels import is_followed, plain
 from .private import is_zero, peek
+from .recording import marked
 
 
 def custom_nodes(nodes: set[Any]) -> list[Any]:
@@ -63,8 +64,9 @@ def _live(seed: torch.Tensor) -> torch.Tensor:
     if seed.requires_grad:
         return seed
     if peek() is None:
-        return seed.detach().requires_grad_()
-    return seed * torch.ones((), dtype=seed.dtype, device=seed.device, requires_grad=True)  # in a batch
+        return marked((seed.detach().requires_grad_(),))[0]
+    (one,) = marked((torch.ones((), dtype=seed.dtype, device=seed.device, requires_grad=True),))
+    return seed * one  # in a batch
 
 
 def transposed(nodes: Iterable[Any], back: Callable[[Arrays], Arrays], cotangents: Arrays, leaves: Arrays) -> Arrays:

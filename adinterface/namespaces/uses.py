@@ -66,7 +66,7 @@ for _name in ("add", "atan2", "divide", "hypot", "logaddexp", "maximum", "minimu
 uses("copysign", lambda xp, x, y: xp.copysign(x, y), A, B)
 uses("copysign", lambda xp, x: xp.copysign(x, xp.asarray(ROW)), A)
 uses("remainder", lambda xp, x, y: xp.remainder(x, y), F, G)
-uses("remainder", lambda xp, x: xp.remainder(x, xp.asarray(1.7)), F)
+uses("remainder", lambda xp, x: xp.remainder(x, xp.asarray(1.7, dtype=x.dtype)), F)
 uses("floor_divide", lambda xp, x, y: xp.floor_divide(x, y), F, G, kind="flat")
 uses("nextafter", lambda xp, x: xp.nextafter(x, xp.asarray(9.0)), A)
 uses("pow", lambda xp, x, y: xp.pow(x, y), P, V)
@@ -76,7 +76,7 @@ uses("pow", lambda xp, x: xp.pow(xp.asarray(2.5), x), A)
 uses("clip", lambda xp, x: xp.clip(x, -0.6, 1.0), A)
 uses("clip", lambda xp, x: xp.clip(x, min=0.1), A)
 uses("clip", lambda xp, x: xp.clip(x, max=0.1), A)
-uses("clip", lambda xp, x, low: xp.clip(x, low, xp.asarray(1.7)), A, ROW / 4)
+uses("clip", lambda xp, x, low: xp.clip(x, low, xp.asarray(1.7, dtype=x.dtype)), A, ROW / 4)
 for _name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
     uses(_name, lambda xp, x, y, name=_name: getattr(xp, name)(x, y), A, B, kind="discrete")
 for _name in ("logical_and", "logical_or", "logical_xor"):

@@ -32,7 +32,7 @@ from .backward import backward, dense, detached
 from .distributed import Exchange, completed, gradients, is_dtensor, placed_like
 from .known_failures import KNOWN_FAILURES
 from .levels import is_forward, refuse_tangents
-from .library import TORCH
+from .library import TORCH, outside_inference
 from .modules import ModuleNode
 from .nodes import IN_BATCHES, ONE_BY_ONE, fault, is_recorded, refuse_again, refuse_underived, walk
 from .notes import NOTES
@@ -197,7 +197,7 @@ class TorchBackend(Backend):
                     gradients = backward(
                         [output for output, live in zip(outputs, connected) if live],
                         inputs,
-                        [_outside_inference(c) for c, live in zip(cotangents, connected) if live],
+                        [outside_inference(c) for c, live in zip(cotangents, connected) if live],
                         retain_graph=True,
                         create_graph=graph,
                     )
@@ -369,11 +369,6 @@ def _mode(graph: bool) -> AbstractContextManager[Any]:
     return nullcontext() if torch.is_grad_enabled() or not graph else torch.enable_grad()
 
 
-def _outside_inference(x: torch.Tensor) -> torch.Tensor:
-    """x, or a copy of an inference tensor, which torch cannot record."""
-    return x.clone() if x.is_inference() else x
-
-
 def _copies(leaves: Arrays, owned: frozenset[int] = frozenset()) -> Arrays:
     """The leaves for an f that may write into them, in memory without overlaps; the owned ones themselves."""
     kept = [TORCH.traced(x) or in_graph((x,)) for x in leaves]
@@ -383,7 +378,7 @@ def _copies(leaves: Arrays, owned: frozenset[int] = frozenset()) -> Arrays:
 def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:
     """Another tensor on the same memory: what f captured of the same array is not differentiated with it."""
     kept = keep and leaf.requires_grad
-    return marked((leaf.view_as(leaf) if kept else _outside_inference(leaf).detach().requires_grad_(),))[0]
+    return marked((leaf.view_as(leaf) if kept else outside_inference(leaf).detach().requires_grad_(),))[0]
 
 
 def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:

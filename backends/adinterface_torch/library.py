@@ -21,7 +21,6 @@ from adinterface.core.contract import (
     Leave,
     Library,
     Loops,
-    Scoping,
     Unkeyed,
     as_it_is,
     dtype_name,
@@ -33,7 +32,7 @@ from adinterface.core.contract import (
 from .ambient import creates, depth
 from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
-from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED, precision
+from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED
 from .private import in_dual_level, is_gradtracking, is_wrapped, is_zero, outside_all, peek, unwrapped
 from .recording import in_graph, settled
 
@@ -108,6 +107,7 @@ class TorchLibrary(Library):
         return self.to_numpy(x) if x.is_cpu else _resolved(x)
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+        given = x
         if isinstance(x, torch.Tensor):
             if dtype is not None:
                 _require_dense(x)
@@ -123,8 +123,10 @@ class TorchLibrary(Library):
             x = (x.real if x.is_complex() and kind(dtype) != "complex" else x).to(DTYPES[dtype])
         device = like.device if isinstance(like, torch.Tensor) else like
         if is_dtensor(like):
-            return spread_like(x if is_dtensor(x) else x.to(device), like)
-        return x if device is None or x.device == torch.device(device) else x.to(device)
+            x = spread_like(x if is_dtensor(x) else x.to(device), like)
+        elif device is not None and x.device != torch.device(device):
+            x = x.to(device)
+        return x if x is given else outside_inference(x)
 
     def _adopted(self, x: Any, dtype: str | None, copy: bool) -> torch.Tensor:
         """A NumPy array, a Python number or a DLPack object as a tensor that shares its memory where it can."""
@@ -191,9 +193,6 @@ class TorchLibrary(Library):
 
         return namespace
 
-    def precision(self, dtypes: tuple[str, ...]) -> Scoping:
-        return precision(dtypes)
-
     def numpy_sources(self) -> tuple[Any, ...]:
         from .numpy_code import SOURCES
 
@@ -229,12 +228,20 @@ def _is_shareable(example: Any) -> bool:
 
 def _dense_as_it_is(x: torch.Tensor, taken: set[int]) -> torch.Tensor:
     if x.is_inference() and type(x) is torch.Tensor:  # torch does not record what meets one; a module keeps its parameters
-        x = x.clone()
+        x = outside_inference(x)
     try:
         taken.add(_address(_storage(x)))
     except RuntimeError:
         _require_dense(x)
     return x
+
+
+def outside_inference(x: torch.Tensor) -> torch.Tensor:
+    """x, or a copy of an inference tensor, which torch cannot record."""
+    if not x.is_inference():
+        return x
+    with torch.inference_mode(False):
+        return x.clone()
 
 
 def _on_its_memory(x: np.ndarray[Any, Any], taken: set[int]) -> torch.Tensor:

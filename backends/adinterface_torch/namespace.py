@@ -7,12 +7,8 @@ from array_api_compat.torch import __array_api_version__ as __array_api_version_
 from torch import einsum as einsum
 
 from . import linalg as linalg
-from .ambient import here as _here
 from .repairs import fft as fft
-from .repairs import standard as _standard
 from .repairs.standard import *  # noqa: F403
-
-_standard.python_float = lambda: _here.python_float
 
 
 def unique_all(x: object, /) -> tuple[object, ...]:

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import array_api_compat.torch as compat
@@ -18,27 +16,8 @@ __all__ = [
     "ones", "pow", "sign", "std", "take", "zeros",
 ]  # fmt: skip
 
-#: The dtype of Python's floats; None for torch's default. Whoever uses the repairs may set it.
-python_float: Callable[[], Any] = lambda: None
-
 #: `torch.moveaxis` is the same, but torch.func.vmap has no rule for it.
 moveaxis = torch.movedim
-
-
-def _default(dtype: Any, *numbers: Any) -> Any:
-    """The dtype of an array made of Python numbers: None where torch's answer does not depend on its default dtype."""
-    if dtype is not None or (floating := python_float()) is None:
-        return dtype
-    kinds = set().union(*map(_kinds, numbers))
-    if complex in kinds:
-        return floating.to_complex()
-    return floating if float in kinds else None
-
-
-def _kinds(numbers: Any) -> set[type]:
-    if isinstance(numbers, (list, tuple)):
-        return set().union(*map(_kinds, numbers))
-    return {type(numbers)}
 
 
 def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, **options: Any) -> Any:
@@ -49,7 +28,7 @@ def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | No
     if isinstance(x, (list, tuple)) and _holds_tensors(x):
         x = torch.stack([asarray(item) for item in x])
     if not isinstance(x, torch.Tensor):
-        return compat.asarray(x, dtype=_default(dtype, x), device=device, copy=copy, **options)
+        return compat.asarray(x, dtype=dtype, device=device, copy=copy, **options)
     # Under torch.func `to` gives another object of the same memory.
     moved = x.to(dtype=dtype or x.dtype, device=device or x.device, copy=bool(copy))
     if copy is False and (moved.dtype, moved.device) != (x.dtype, x.device):
@@ -72,32 +51,21 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 # Creation ------------------------------------------------------------------------------------------------------------
 
 
-def _in_precision(create: Callable[..., Any], *numbers: float) -> Callable[..., Any]:
-    """A function that makes an array of its arguments, or of such numbers."""
-
-    @functools.wraps(create)
-    def make(*args: Any, dtype: Any = None, **options: Any) -> Any:
-        return create(*args, dtype=_default(dtype, *numbers, *args, *options.values()), **options)
-
-    return make
-
-
-arange, _full, _linspace = _in_precision(compat.arange), _in_precision(compat.full), _in_precision(compat.linspace, 0.0)
-empty, eye, ones, zeros = [_in_precision(create, 0.0) for create in (compat.empty, compat.eye, compat.ones, compat.zeros)]
+arange, empty, eye, ones, zeros = compat.arange, compat.empty, compat.eye, compat.ones, compat.zeros
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """A tensor as fill value keeps its gradient."""
     if isinstance(fill_value, torch.Tensor):
         return asarray(fill_value, dtype=dtype, device=device).expand(shape)
-    return _full(shape, fill_value, dtype=dtype, device=device)
+    return compat.full(shape, fill_value, dtype=dtype, device=device)
 
 
 def linspace(start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True) -> Any:
     if isinstance(start, torch.Tensor) or isinstance(stop, torch.Tensor):
         steps = linspace(0.0, 1.0, num, dtype=dtype or torch.result_type(start, stop), endpoint=endpoint)
         return start * (1 - steps) + stop * steps
-    return _linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
+    return compat.linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
 
 
 # Functions -----------------------------------------------------------------------------------------------------------

@@ -224,6 +224,20 @@ def test_a_python_float_takes_the_widest_dtype_of_the_call(others, keywords, dty
     assert seen == {dtype}
 
 
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize("x", [single, double], ids=["f4", "f8"])
+def test_an_array_of_floats_made_in_f_takes_the_default_dtype_of_torch(x, mode):
+    made = lambda xp: (xp.asarray(0.5), xp.zeros(2), xp.full(2, 0.5), xp.linspace(0.0, 1.0, 2), xp.arange(0.5, 2.0))
+    seen = set()
+
+    def f(x):
+        seen.update(array.dtype for array in made(array_namespace(x)))
+        return (x * x).sum()
+
+    assert_tree(gradient(f, AutoTorch(mode=mode), x), (2 * x,))
+    assert seen == {torch.get_default_dtype()} == {torch.float32}
+
+
 @dataclass
 class Damped:
     weight: Any

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from operator import attrgetter
+from types import NoneType
 from typing import Any
 
 import torch
@@ -38,7 +39,7 @@ from .nodes import IN_BATCHES, ONE_BY_ONE, fault, is_recorded, refuse_again, ref
 from .notes import NOTES
 from .private import (
     TransformType,
-    in_dual_level,
+    dual_level,
     in_use,
     is_forward_enabled,
     left_to_python,
@@ -54,6 +55,8 @@ from .swapping import swapping
 from .unrecorded import custom_nodes, transposed
 
 _DETACH, _REQUIRE, _IS_INFERENCE = torch.Tensor.detach, torch.Tensor.requires_grad_, torch.Tensor.is_inference
+#: The types of the gradients of an output that depends on no leaf: its graph may be that of a copy or a captured parameter.
+_NONE = {NoneType}
 _GRAD_FN, _REQUIRES = attrgetter("grad_fn"), attrgetter("requires_grad")
 
 leave_to_python(left_to_python)
@@ -98,8 +101,8 @@ class TorchBackend(Backend):
         (output,), aux = recorded(function, inputs)
         gradients = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
         if not value:
-            return Gradient((), aux, gradients, _reach(gradients))
-        return Gradient((output.detach(),), aux.map(_detached_aux), gradients, _reach(gradients))
+            return Gradient((), aux, gradients, {*map(type, gradients)} != _NONE)
+        return Gradient((output.detach(),), aux.map(_detached_aux), gradients, {*map(type, gradients)} != _NONE)
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""
@@ -117,15 +120,16 @@ class TorchBackend(Backend):
 
     def _is_plain_call(self, function: FlatFunction, arrays: Arrays) -> bool:
         """Whether f's own graph is all that is needed, as usual: no outer call, no mode of torch, all leaves in place."""
-        if depth() or self.create_graph or in_use() or peek() is not None or in_dual_level():
+        if depth() or self.create_graph or in_use() or peek() is not None or dual_level() >= 0:
             return False
         if torch.is_inference_mode_enabled() or not torch.is_grad_enabled():
             return False
-        if any(map(_IS_INFERENCE, arrays)) or (any(map(_REQUIRES, arrays)) and in_graph(arrays)):
+        if any(map(_REQUIRES, arrays)) and in_graph(arrays):
             return False
-        if not all(arrays[n].requires_grad for n in function.owned):  # a copy of a module, of differences around this call
-            return False
-        refuse_shared(function, arrays)
+        if owned := function.owned:
+            if not all(arrays[n].requires_grad for n in owned):  # a copy of a module, of differences around this call
+                return False
+            refuse_shared(function, arrays)
         return not (given := function.given) or not in_graph(given)
 
     def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
@@ -149,7 +153,7 @@ class TorchBackend(Backend):
         if exchange is not None:
             result = [*map(placed_like, dense(result), inputs)]
         shown = aux if keep else aux.map(_detached_aux)
-        return Gradient((output if keep else output.detach(),), shown, tuple(result), _reach(result))
+        return Gradient((output if keep else output.detach(),), shown, tuple(result), {*map(type, result)} != _NONE)
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         if not self.compiled or self.create_graph or self.mode == "forward":  # compiled code is differentiated once, in reverse
@@ -171,7 +175,7 @@ class TorchBackend(Backend):
         with _mode(True):
             inputs = tuple([x if n in owned else _alias(x, keep) for n, x in enumerate(leaves)])
             outputs, aux = recorded(swapping(function, leaves) if swaps else function, inputs)
-        if in_dual_level():
+        if dual_level() >= 0:
             refuse_tangents((*leaves, *function.given, *outputs, *aux))
         return keep, inputs, outputs, aux
 
@@ -321,16 +325,14 @@ def _detached_aux(tensor: torch.Tensor) -> torch.Tensor:
 def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
     """Leaf tensors on the same memory: what f captured of the same array is not differentiated. A parameter is one already."""
     owned = function.owned
-    if not owned:
-        return marked(map(_REQUIRE, leaves if function.owns_leaves else map(_DETACH, leaves)))
     if len(owned) == len(leaves):
         return leaves
+    try:
+        if not owned:
+            return marked(map(_REQUIRE, leaves if function.owns_leaves else map(_DETACH, leaves)))
+    except RuntimeError:  # torch refuses inference tensors, and takes a microsecond for the question
+        pass
     return tuple([x if n in owned else _alias(x) for n, x in enumerate(leaves)])
-
-
-def _reach(gradients: Sequence[Any]) -> bool:
-    """Whether the output depends on a leaf: it may have a graph of something else, of a copy or a captured parameter."""
-    return gradients[0] is not None or any(gradient is not None for gradient in gradients)
 
 
 def _refuses_exchange(function: FlatFunction, leaves: Arrays) -> bool:
@@ -341,7 +343,7 @@ def _refuses_exchange(function: FlatFunction, leaves: Arrays) -> bool:
 
 
 def _refuse_dual_level() -> None:
-    if in_dual_level() and not is_forward() and not forward_level.count:
+    if dual_level() >= 0 and not is_forward() and not forward_level.count:
         raise BackendError(
             "AutoTorch(mode='forward') inside torch.autograd.forward_ad.dual_level: torch has one such level at a time. Use "
             "AutoTorch(), or take the outer derivative with torch.func.jvp."

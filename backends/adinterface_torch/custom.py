@@ -21,7 +21,7 @@ from .dtypes import is_inexact
 from .levels import dual, is_followed, is_nested_forward, outside_derivatives, plain
 from .private import (
     TransformType,
-    in_dual_level,
+    dual_level,
     is_wrapped,
     outside_all,
     peek,
@@ -119,7 +119,7 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
             return as_written
         if levels.count(TransformType.Grad) + any(plain(x).requires_grad for x in leaves) > 1:
             raise _not_innermost(rule)
-    followed = inside or in_dual_level()
+    followed = inside or dual_level() >= 0
     if not followed:
         live = torch.is_grad_enabled()
         if live and carried:
@@ -217,7 +217,7 @@ def _not_innermost(rule: FlatRule) -> BackendError:
 
 
 def _refuse_captured(rule: FlatRule, outputs: Arrays) -> None:
-    if any(map(_REQUIRES_GRAD if peek() is None and not in_dual_level() else is_followed, outputs)):
+    if any(map(_REQUIRES_GRAD if peek() is None and dual_level() < 0 else is_followed, outputs)):
         raise rule.captured()
 
 

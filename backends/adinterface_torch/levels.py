@@ -13,7 +13,7 @@ from adinterface import BackendError
 
 from .private import (
     TransformType,
-    in_dual_level,
+    dual_level,
     is_gradtracking,
     is_wrapped,
     level_of,
@@ -67,7 +67,7 @@ class _Levels(NamedTuple):
 def _levels(tensor: torch.Tensor) -> _Levels:
     """Looks at a value of the present level, and through it, and through its tangent, at the levels outside."""
     present: Any = peek()
-    forward = in_dual_level() if present is None else present.key() == TransformType.Jvp
+    forward = dual_level() >= 0 if present is None else present.key() == TransformType.Jvp
     primal, tangent = dual(tensor) if forward else (tensor, None)
     moved = frozenset[int]() if tangent is None else frozenset({0 if present is None else present.level()})
     seen = _Levels(moved, tensor.requires_grad)

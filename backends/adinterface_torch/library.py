@@ -33,7 +33,7 @@ from .ambient import creates, depth
 from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED
-from .private import in_dual_level, is_gradtracking, is_wrapped, is_zero, outside_all, peek, unwrapped
+from .private import dual_level, is_gradtracking, is_wrapped, is_zero, outside_all, peek, unwrapped
 from .recording import in_graph, settled
 
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
@@ -112,7 +112,7 @@ class TorchLibrary(Library):
             if dtype is not None:
                 _require_dense(x)
             if copy:
-                kept = self.traced(x) or in_dual_level()  # detached, it would lose a tangent without a word
+                kept = self.traced(x) or dual_level() >= 0  # detached, it would lose a tangent without a word
                 with outside_all(x):
                     x = x.clone() if kept else x.detach().clone()
         else:
@@ -168,7 +168,9 @@ class TorchLibrary(Library):
         if source is self:
             if dtype is not None:
                 _require_dense(example)
-            return _dense_as_it_is if _has_memory(example) else as_it_is
+            # The backend asks for leaves, as the question takes a microsecond; a module keeps its parameters.
+            recorded = dtype is None and type(example) is torch.Tensor
+            return as_it_is if not _has_memory(example) else _dense_outside_inference if recorded else _dense_as_it_is
         if source is PYTHON:
             kept = None if dtype is None else DTYPES.get(dtype)
             # The former takes a third of the time, and raises where a narrower dtype overflows.
@@ -226,9 +228,11 @@ def _is_shareable(example: Any) -> bool:
     return type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative
 
 
+def _dense_outside_inference(x: torch.Tensor, taken: set[int]) -> torch.Tensor:
+    return _dense_as_it_is(outside_inference(x), taken)
+
+
 def _dense_as_it_is(x: torch.Tensor, taken: set[int]) -> torch.Tensor:
-    if x.is_inference() and type(x) is torch.Tensor:  # torch does not record what meets one; a module keeps its parameters
-        x = outside_inference(x)
     try:
         taken.add(_address(_storage(x)))
     except RuntimeError:
@@ -251,7 +255,7 @@ def _on_its_memory(x: np.ndarray[Any, Any], taken: set[int]) -> torch.Tensor:
         tensor = torch.from_numpy(x) if flags.c_contiguous and flags.writeable else TORCH.asarray(x)
     except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
         tensor = TORCH.asarray(x)
-    return _dense_as_it_is(tensor, taken)
+    return _dense_outside_inference(tensor, taken)
 
 
 def _own(x: torch.Tensor, taken: set[int]) -> Any:

@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 from adinterface.core.contract import Arrays, Loops
 
 from .levels import is_forward
-from .private import in_dual_level, outside_all, peek
+from .private import dual_level, outside_all, peek
 from .recording import recorded
 
 
@@ -22,7 +22,7 @@ class TorchLoops(Loops):
         Copies, so that a step may write into its slice after an earlier one has used its own. torch has no rule for these in
         forward mode, which does not need them.
         """
-        views = type(x) is not torch.Tensor or is_forward() or in_dual_level()
+        views = type(x) is not torch.Tensor or is_forward() or dual_level() >= 0
         if views:
             return tuple(x.unbind(0))
         if peek() is not None:  # torch 2.11 cannot batch `unbind_copy`
@@ -30,7 +30,7 @@ class TorchLoops(Loops):
         return tuple(_unbind_copy(x))
 
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
-        if not torch.is_grad_enabled() or peek() is not None or in_dual_level():
+        if not torch.is_grad_enabled() or peek() is not None or dual_level() >= 0:
             return function(*arrays)
         result: Arrays = checkpoint(_outside, function, *arrays, use_reentrant=False)
         return result

@@ -9,6 +9,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from operator import attrgetter
 from types import CodeType
 from typing import Any, NoReturn
@@ -32,7 +33,7 @@ class _Missing:
             f"torch that adinterface knows: {AutoTorch.install()}"
         )
 
-    __getattr__ = __eq__ = __call__
+    __getattr__ = __eq__ = __ge__ = __call__
 
 
 def _private(module: str, name: str) -> Any:
@@ -73,14 +74,9 @@ TransformType: Any = _private(_FUNCTORCH, "TransformType")
 
 # Forward mode outside of them. ------------------------------------------------------------------------------------------
 
-
-def in_dual_level() -> bool:
-    """Whether this is inside `torch.autograd.forward_ad.dual_level`."""
-    return forward_ad._current_level >= 0
-
-
-if not hasattr(forward_ad, "_current_level"):
-    in_dual_level = _Missing("torch.autograd.forward_ad._current_level")
+_CURRENT = "_current_level"
+#: The level of `torch.autograd.forward_ad.dual_level` at work, or -1.
+dual_level: Callable[[], int] = partial(getattr, forward_ad, _CURRENT, _Missing(f"torch.autograd.forward_ad.{_CURRENT}"))
 #: A context that switches tangents on or off.
 set_forward_enabled: Callable[[bool], Any] = _private("torch.autograd.forward_ad", "_set_fwd_grad_enabled")
 #: Whether tangents are switched on.

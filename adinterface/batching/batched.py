@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from ..core.call.call import Call
-from ..core.call.layout import Layout
 from ..core.call.messages import require_function
-from ..core.call.output import Function
+from ..core.call.plan import Plan
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
 from ..core.contract.tracing import untraced
@@ -18,7 +17,7 @@ from ..core.operators.dispatch import operation_of, recipe, require_operator
 from ..core.operators.operation import Compiled, Compute, Operation, Results
 from ..core.operators.run import run
 from ..core.operators.typed import typed
-from .batched_call import BatchedCall, BatchedLayout, batched_layout, no_each
+from .batched_call import Axis, BatchedCall, axis_of, no_each
 from .entries import for_each, with_axis
 
 if TYPE_CHECKING:
@@ -149,16 +148,15 @@ class Batched(Operation):
     def backends(self) -> tuple[Backend, ...]:
         return self.inner.backends
 
-    def marked(self, layout: Layout, values: Sequence[Any]) -> Layout:
-        batched = batched_layout(layout, values, self.backend)
-        if batched.count is None and self.directions is None:
+    def marks(self, plan: Plan, values: Sequence[Any]) -> Axis:
+        axis = axis_of(plan, values)
+        if axis.count is None and self.directions is None:
             raise TypeError(no_each(self.name))
-        return batched
+        return axis
 
-    def shape(self, layout: Layout, values: Sequence[Any]) -> tuple[int, ...]:
-        assert isinstance(layout, BatchedLayout)
-        shape = super().shape(layout, values)
-        return shape[1:] if layout.each[layout.active[0]] else shape
+    def shape(self, plan: Plan, values: Sequence[Any]) -> tuple[int, ...]:
+        shape = super().shape(plan, values)
+        return shape[1:] if plan.marks.each[plan.active[0]] else shape
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         return self.inner.arguments(args)
@@ -166,7 +164,7 @@ class Batched(Operation):
     def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
         return self.inner.tangents(call, directions)
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         def bound(compute: Compute) -> Compiled:
             entries, count = self._for_each(compute), len(leaves)
             return lambda *arrays: entries(function, arrays[:count], arrays[count:])
@@ -180,26 +178,24 @@ class Batched(Operation):
         """The computation for all entries, from the computation for one."""
         operation = self.inner
 
-        def entries(function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-            plan, layout = function.plan, function.plan.layout
-            assert isinstance(layout, BatchedLayout)
-            active, carried = [layout.each[n] for n in layout.active], [layout.each[n] for n in layout.carried]
+        def entries(function: Call, leaves: Arrays, tangents: Arrays) -> Results:
+            plan, axis = function.plan, function.plan.marks
+            assert isinstance(axis, Axis)
             # Shared values that may be in a graph are passed as arrays, so that the engine sees them.
-            passed = [
-                each or (k in plan.given and layout.slots[n].library is not None)
-                for k, (n, each) in enumerate(zip(layout.carried, carried))
-            ]
+            passed = [n for n in plan.carried if axis.each[n] or (n in plan.given and plan.slots[n].library is not None)]
+            slots = (*plan.active, *passed)
 
             def entry(*arrays: Any) -> Results:
-                own, rest = arrays[: len(leaves)], iter(arrays[len(leaves) :])
-                beside = [next(rest) if each else value for value, each in zip(function.carried, passed)]
-                one = Function(plan, function.f, beside, function.output)
+                values = [*function.entered]
+                for n, array in zip(slots, arrays):
+                    values[n] = array
+                one = Call(plan, function.f, function.values, function.output, values)
                 one.owns_leaves = False  # shared values are used again for the next entry
-                return compute(one, own, tuple(rest))
+                return compute(one, arrays[: len(leaves)], arrays[len(slots) :])
 
-            beside = [value for value, each in zip(function.carried, passed) if each]
-            each = (*active, *[each for each, taken in zip(carried, passed) if taken], *[True] * len(tangents))
-            numbers = layout.inputs ** (2 if "hessian" in operation.forms else 1)
+            beside = [function.entered[n] for n in passed]
+            each = (*[axis.each[n] for n in slots], *[True] * len(tangents))
+            numbers = axis.inputs ** (2 if "hessian" in operation.forms else 1)
             return for_each(operation.backends, entry, (*leaves, *beside, *tangents), each, numbers, self.randomness)
 
         return entries

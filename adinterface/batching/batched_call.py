@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from ..core.call.call import Call, in_form
 from ..core.call.cotangents import NativeMatch, require_one_each
-from ..core.call.layout import Layout
+from ..core.call.plan import Plan
 from ..core.contract.arrays import full_like, library_of, library_of_array
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import TreeError
@@ -46,8 +46,8 @@ class Each(Generic[T]):
 
 
 @dataclass(frozen=True)
-class BatchedLayout(Layout):
-    """A layout that records which slots have the leading axis."""
+class Axis:
+    """The leading axis of a call: the marks of its plan."""
 
     #: Whether each slot has the axis.
     each: tuple[bool, ...]
@@ -57,11 +57,11 @@ class BatchedLayout(Layout):
     inputs: int
 
 
-class _Axis(Marker):
+class _Each(Marker):
     marks_argument = True
 
-    def wrapping(self, operation: Any, layout: Any) -> Wrapping | None:
-        if not isinstance(layout, BatchedLayout):
+    def wrapping(self, operation: Any, plan: Any) -> Wrapping | None:
+        if not isinstance(plan.marks, Axis):
             raise TypeError(
                 f"{operation.name}: Each(...) marks a leading axis for batched alone. Call batched({operation.name}, f, "
                 f"backend, ...), or pass the array itself."
@@ -69,23 +69,23 @@ class _Axis(Marker):
         return None
 
 
-EACH = _Axis(Each)
+EACH = _Each(Each)
 register_marker(Each, EACH)
 
 
-def batched_layout(layout: Layout, values: Sequence[Any], backend: Backend) -> BatchedLayout:
-    """The layout of a batched call. Raises TreeError for values in Each without a leading axis, or of unequal lengths."""
-    if DUPLICATED in layout.node_types():
+def axis_of(plan: Plan, values: Sequence[Any]) -> Axis:
+    """The axis of a batched call. Raises TreeError for values in Each without a leading axis, or of unequal lengths."""
+    if DUPLICATED in plan.node_types():
         raise TypeError(
             "batched: Duplicated(...) has room for one gradient, not for one of each entry. Pass the model itself, or the "
             "gradient of a mean over the entries with Duplicated."
         )
     shapes: list[tuple[int, ...] | None] = []
     count, first = None, ""
-    for path, structure in layout.places():
+    for path, structure in plan.places():
         for place, marked in _marked(structure, path, False):
             n = len(shapes)
-            shape = _shape_of_stack(backend, layout.slots[n], values[n], place) if marked else None
+            shape = _shape_of_stack(plan.backend, plan.slots[n], values[n], place) if marked else None
             shapes.append(shape)
             if shape is None:
                 continue
@@ -98,10 +98,10 @@ def batched_layout(layout: Layout, values: Sequence[Any], backend: Backend) -> B
                     f"batched: everything in Each(...) must have the same leading axis, but that of {place} has length "
                     f"{shape[0]}, and that of {first} {count}."
                 )
-    slots = [(layout.slots[n].library, values[n], shapes[n]) for n in layout.active]
+    slots = [(plan.slots[n].library, values[n], shapes[n]) for n in plan.active]
     entries = [library.shape(value) if stack is None else stack[1:] for library, value, stack in slots if library is not None]
     each = tuple([shape is not None for shape in shapes])
-    return BatchedLayout(**vars(layout), each=each, count=count, inputs=sum(map(math.prod, entries)))
+    return Axis(each, count, sum(map(math.prod, entries)))
 
 
 def _shape_of_stack(backend: Backend, slot: Slot, value: Any, path: str) -> tuple[int, ...] | None:
@@ -167,16 +167,16 @@ def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: s
         raise TypeError(
             "batched: push.stacked has no place for a second axis next to that of the entries. Call push for each of the stack."
         )
-    plan, layout = call.plan, call.plan.layout
-    assert isinstance(layout, BatchedLayout)
+    plan, axis = call.plan, call.plan.marks
+    assert isinstance(axis, Axis)
     backend = plan.backend
     require_one_each(plan, tangents)
-    entries = tuple([zero_entry(backend, x) if layout.each[n] else x for n, x in zip(layout.active, call.native)])
+    entries = tuple([zero_entry(backend, x) if axis.each[n] else x for n, x in zip(plan.active, call.leaves)])
     match = _BatchedMatch(backend, entries, "the tangent")
-    match.count = layout.count
+    match.count = axis.count
     if plan.operator == "linearize":
         match.stacked, match.refusal = True, "is an Each, but push takes stacks as back does. Pass the array itself."
-    for i, (structure, tangent) in enumerate(zip(layout.structures, tangents)):
+    for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
         match.read(structure, tangent, name or f"tangents[{i}]")
     if match.count is None:
         raise TypeError(no_each(plan.operator))
@@ -200,15 +200,15 @@ class BatchedCall(Call):
     native_tangents = stacked_tangents
 
     def gradients(self, native: Sequence[Any]) -> tuple[Any, ...]:
-        return self.plan.layout.gradients([self._gradient(k, gradient) for k, gradient in enumerate(native)], self.values)
+        return self.plan.gradients([self._gradient(k, gradient) for k, gradient in enumerate(native)], self.values)
 
     def _gradient(self, k: int, gradient: Any) -> Any:
-        n = self.plan.layout.active[k]
-        library: Any = self.plan.layout.slots[n].library
+        n = self.plan.active[k]
+        library: Any = self.plan.slots[n].library
         if library is PYTHON:
             return in_form(self.present(gradient), library)
         like = self.values[n]
-        restored = library.restore(gradient, library_of_array(gradient), like, self.plan.layout.dtypes[k], self.taken)
+        restored = library.restore(gradient, library_of_array(gradient), like, self.plan.dtypes[k], self.taken)
         return in_form(restored, library)
 
 

@@ -149,8 +149,8 @@ class _Storing(Wrapping):
 
 
 class _Buffers(Marker):
-    def wrapping(self, operation: Any, layout: Any) -> Wrapping:
-        if any(node.type is self and node is not place for _, place in layout.places() for node in place.nodes()):
+    def wrapping(self, operation: Any, plan: Any) -> Wrapping:
+        if any(node.type is self and node is not place for _, place in plan.places() for node in place.nodes()):
             raise TypeError(
                 f"{operation.name}: Duplicated(...) must be an argument itself, not stand inside a tree, a Constant or a "
                 f"keyword argument. Wrap the whole argument, Duplicated(model)."

@@ -16,7 +16,6 @@ import numpy as np
 
 from ..core import derive
 from ..core.call.call import Call
-from ..core.call.output import Function
 from ..core.call.plan import Plan
 from ..core.contract.arrays import copies, library_of, library_of_array
 from ..core.contract.auto import AutoBackend
@@ -33,7 +32,7 @@ from ..core.operators.run import run
 from ..core.operators.second_order import first_order
 from ..core.tree import CONSTANT, Constant, Node, Structure, flatten_tree, handler_of, rebuild
 from .batched import Batched, BatchedKind
-from .batched_call import EACH, BatchedLayout
+from .batched_call import EACH, Axis
 from .workers import PIECES, Outside, Task, run_all
 
 
@@ -91,8 +90,8 @@ def _again(structure: Structure, values: Iterator[Any]) -> Any:
 def _arguments(plan: Plan, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments and keywords of a call, from the values of its slots."""
     remaining = iter(values)
-    args = tuple([_again(structure, remaining) for structure in plan.layout.structures])
-    words = {name: _again(structure, remaining).value for name, structure in plan.layout.keywords.items()}
+    args = tuple([_again(structure, remaining) for structure in plan.structures])
+    words = {name: _again(structure, remaining).value for name, structure in plan.keywords.items()}
     return args, words
 
 
@@ -105,7 +104,7 @@ class _PartOfRows(JacobianOperation):
     def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
         return directions
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         pulled = derive.pullback(self.backend, function, leaves)
         seeds = jacobians.row_components(self.backend, pulled.outputs).seeds(*tangents)
         return derive.back_stacked(self.backend, pulled)(seeds)
@@ -115,7 +114,7 @@ class _PartOfRows(JacobianOperation):
 
 
 class _PartOfColumns(_PartOfRows):
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         linear = derive.linearize(self.backend, function, leaves)
         seeds = jacobians.column_components(self.backend, linear.outputs, leaves).seeds(*tangents)
         return derive.push_stacked(self.backend, linear)(seeds)
@@ -143,17 +142,19 @@ class _SpreadValueJacobian(ValueAndJacobianOperation):
 
     compiles = False
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         result = self._spread(function, leaves)
         return super().compute(function, leaves, tangents) if result is None else self.parts(*result)
 
-    def _spread(self, function: Function, leaves: Arrays) -> tuple[Arrays, Aux, list[list[Any]]] | None:
+    def _spread(self, function: Call, leaves: Arrays) -> tuple[Arrays, Aux, list[list[Any]]] | None:
         """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to their thread."""
         backend, plan = self.backend, function.plan
         if any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
             return None
-        values = dict(zip((*plan.layout.active, *plan.layout.carried), map(_sent, (*leaves, *function.carried))))
-        args, kwargs = _arguments(plan, [values[n] for n in range(len(values))])
+        values = [*function.entered]
+        for n, leaf in zip(plan.active, leaves):
+            values[n] = leaf
+        args, kwargs = _arguments(plan, [*map(_sent, values)])
         with library_of(backend, leaves[0]).evaluation(leaves) or nullcontext():
             outputs, aux = function(*copies(backend, leaves, function.owned))
         columns = jacobians.by_columns(backend, outputs, leaves)
@@ -191,28 +192,25 @@ class _SpreadBatched(Batched):
         super().__init__(kind, alone)
         self.executor, self.alone = executor, alone
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         """`_NOTHING`, as `finish` computes the parts from the caller's arrays; or all entries at once, here.
 
         That is so without entries, inside an outer derivative, and for a module with frozen parameters, whose zero gradients
         have no axis.
         """
-        layout = function.plan.layout
-        assert isinstance(layout, BatchedLayout)
-        whole = not layout.count or any(library_of(self.backend, leaf).traced(leaf) for leaf in leaves)
-        return (
-            super().compute(function, leaves, tangents) if whole or any(map(_is_part_frozen, layout.structures)) else _NOTHING
-        )
+        plan = function.plan
+        whole = not plan.marks.count or any(library_of(self.backend, leaf).traced(leaf) for leaf in leaves)
+        return super().compute(function, leaves, tangents) if whole or any(map(_is_part_frozen, plan.structures)) else _NOTHING
 
     def finish(self, call: Call, results: Results) -> Any:
         if results is not _NOTHING:
             return super().finish(call, results)
-        plan, layout = call.plan, call.plan.layout
-        assert isinstance(layout, BatchedLayout)
-        assert layout.count is not None
+        plan, axis = call.plan, call.plan.marks
+        assert isinstance(axis, Axis)
+        assert axis.count is not None
         parts: list[tuple[Any, ...]] = []
-        for start, stop in _ranges(layout.count, self.backend.chunk_size):
-            values = [value[start:stop] if each else value for value, each in zip(call.values, layout.each)]
+        for start, stop in _ranges(axis.count, self.backend.chunk_size):
+            values = [value[start:stop] if each else value for value, each in zip(call.values, axis.each)]
             parts.append((self.kind, call.f, *_arguments(plan, values)))
         return _joined(_run_all(self.alone, self.executor, _entries, parts))
 

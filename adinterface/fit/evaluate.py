@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..core.call.call import Call
-from ..core.call.output import Function
 from ..core.contract.backend import Arrays
 from ..core.operators.operation import Forms, Operation, Results
 
@@ -16,12 +15,12 @@ class Evaluate(Operation):
     name = "evaluate"
     forms: ClassVar[Forms] = ("value",)
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         return function(*leaves)
 
     def finish(self, call: Call, results: Results) -> Any:
         outputs, aux = results
-        return aux.form.assemble(outputs, aux.arrays, call.present)
+        return call.value(outputs, aux)
 
 
 class TrainingStep(Evaluate):

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.call.call import Call
-from ..core.call.output import Function
 from ..core.contract.arrays import library_of, numbers_of, size_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
@@ -49,7 +48,7 @@ def verify(
         expected = _again(operation, call, partial(_by_engine, operation, vector, transposed))
     if expected is None:
         return False
-    scales = backend.scales(call.native) if beside else None
+    scales = backend.scales(call.leaves) if beside else None
     if scales is not None:
         vector = vector * np.concatenate([np.ravel(scale) for scale in scales])
     result, size = _by_matrices(entries, layout, vector, transposed)
@@ -65,15 +64,14 @@ def verify(
     return True
 
 
-def _again(operation: Derivative, call: Call, compute: Callable[[Function, Arrays], T]) -> T:
+def _again(operation: Derivative, call: Call, compute: Callable[[Call, Arrays], T]) -> T:
     """`compute(f, leaves)` in a new call, outside compiled code."""
-    again = Call(call.plan, call.values, call.f)
+    again = Call(call.plan, call.f, call.values, operation.output)
     with again.scope():
-        leaves = again.enter()
-        return compute(Function(call.plan, call.f, again.enter_carried(), operation.output), leaves)
+        return compute(again, again.enter())
 
 
-def _by_engine(operation: Derivative, vector: Array, transposed: bool, function: Function, leaves: Arrays) -> Array | None:
+def _by_engine(operation: Derivative, vector: Array, transposed: bool, function: Call, leaves: Arrays) -> Array | None:
     backend = operation.outermost
     likes = function(*leaves)[0] if transposed else leaves
     return _joined(backend, operation.product(function, leaves, split(backend, vector, likes)))
@@ -135,7 +133,7 @@ def _tolerance(operation: Derivative, call: Call) -> float:
 
 
 def _coarsest(call: Call) -> float:
-    return max([epsilon(dtype) for dtype in call.plan.layout.dtypes])
+    return max([epsilon(dtype) for dtype in call.plan.dtypes])
 
 
 def _measured(operation: Derivative, call: Call) -> float:
@@ -144,7 +142,7 @@ def _measured(operation: Derivative, call: Call) -> float:
     return max([backend.relative_error(operation.orders, _coarsest(call)) for backend in engines])
 
 
-def _noise(operation: Derivative, call: Call, function: Function, leaves: Arrays) -> float:
+def _noise(operation: Derivative, call: Call, function: Call, leaves: Arrays) -> float:
     """The absolute error of differences of f, which a constant f has, too."""
     values = _joined(operation.outermost, differenced(operation, function)(*leaves)[0])
     if values is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core import derive
 from ..core.call.call import Call
-from ..core.call.output import Function, OutputKind
+from ..core.call.output import OutputKind
 from ..core.contract.arrays import library_of, numbers_of, size_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
@@ -50,9 +50,9 @@ class Derivative(Protocol):
 
     def direction(self, *, transposed: bool) -> np.ndarray[Any, Any]: ...
 
-    def flat(self, function: Function, *, value: bool = True) -> Any: ...
+    def flat(self, function: Call, *, value: bool = True) -> Any: ...
 
-    def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays: ...
+    def product(self, function: Call, leaves: Arrays, vector: Arrays) -> Arrays: ...
 
 
 def given_pattern(name: str, pattern: SparsityPattern, inputs: int) -> DetectedPattern:
@@ -64,7 +64,7 @@ def given_pattern(name: str, pattern: SparsityPattern, inputs: int) -> DetectedP
     return DetectedPattern(pattern, "given")
 
 
-def detected_pattern(operation: Derivative, call: Call, leaves: Arrays, function: Function) -> DetectedPattern:
+def detected_pattern(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPattern:
     """The pattern, by the methods that `detect` allows."""
     detect, refused = operation.sparse.detect, ""
     if detect != "probe":
@@ -81,7 +81,7 @@ def detected_pattern(operation: Derivative, call: Call, leaves: Arrays, function
                     f"pattern=..."
                 ) from error
     try:
-        result, beside = _probed(operation, leaves, function)
+        result, beside = _probed(operation, leaves, call)
     except _NoNumbers:
         raise SparsityError(
             f"{operation.name}: inside a transformation of the engine there are no numbers to probe f with, and it could not "
@@ -106,7 +106,7 @@ def _short(error: Exception) -> str:
 
 def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPattern:
     plan = call.plan
-    if plan.layout.owned:
+    if plan.owned:
         raise TypeError("the code of a module computes with its engine alone")
     known = True
 
@@ -120,15 +120,18 @@ def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPatter
 
     numbers = [plain(leaf, library_of(operation.backend, leaf)) for leaf in leaves]
     carried = []
-    for n in plan.layout.carried:
-        value, library = call.values[n], plan.layout.slots[n].library
+    for n in plan.carried:
+        value, library = call.values[n], plan.slots[n].library
         handler = handler_of(value, scan=False) if library is None else None
         if isinstance(handler, NodeType) and handler.is_owner:  # it is one object with other numbers in another call
             raise TypeError("the code of a module computes with its engine alone")
         carried.append(value if library is None or library is PYTHON else plain(value, library))
 
     def f(active: Sequence[Any], others: Sequence[Any]) -> Any:
-        args, kwargs = plan.layout.arguments(active, others)
+        values: list[Any] = [None] * len(plan.slots)
+        for n, value in zip((*plan.active, *plan.carried), (*active, *others)):
+            values[n] = value
+        args, kwargs = plan.arguments(values)
         return call.f(*args, **kwargs)
 
     return traced_pattern(f, numbers, carried, second=operation.second, values=known)
@@ -142,7 +145,7 @@ def _plain(array: Any, dtype: str) -> Any:
 # Probing ---------------------------------------------------------------------------------------------------------------
 
 
-def _probed(operation: Derivative, leaves: Arrays, function: Function) -> tuple[SparsityPattern, bool]:
+def _probed(operation: Derivative, leaves: Arrays, function: Call) -> tuple[SparsityPattern, bool]:
     """The union of the patterns at two points, one near the arguments and one far from them; and whether one was possible.
 
     Not at the arguments themselves, which are often zeros or ones, where more entries vanish than elsewhere. If f is not finite
@@ -172,7 +175,7 @@ def _probed(operation: Derivative, leaves: Arrays, function: Function) -> tuple[
     return here, False
 
 
-def _pattern_near(operation: Derivative, function: Function, leaves: Arrays, finite: bool) -> SparsityPattern | None:
+def _pattern_near(operation: Derivative, function: Call, leaves: Arrays, finite: bool) -> SparsityPattern | None:
     """As `_pattern_at`; None if f rejects the point, which at the caller's own point would be an error."""
     try:
         return _pattern_at(operation, function, leaves, finite)
@@ -202,7 +205,7 @@ def _numbers(backend: Backend, array: Any) -> np.ndarray[Any, Any]:
     return result if result.dtype.kind in "fc" else result.astype("float32")
 
 
-def _pattern_at(operation: Derivative, function: Function, leaves: Arrays, needs_finite: bool) -> SparsityPattern | None:
+def _pattern_at(operation: Derivative, function: Call, leaves: Arrays, needs_finite: bool) -> SparsityPattern | None:
     """The pattern at one point; None where f must be finite and is not."""
     backend = operation.outermost
     pushes, pulls = policy.directions(backend)
@@ -234,12 +237,12 @@ def _pattern_at(operation: Derivative, function: Function, leaves: Arrays, needs
     return SparsityPattern.of_entries(turned.columns, turned.rows, (heights, widths), local=True)
 
 
-def differenced(operation: Derivative, function: Function) -> Any:
+def differenced(operation: Derivative, function: Call) -> Any:
     """What the outermost backend takes differences of: f, or exact gradients of it."""
     return operation.flat(function, value=False) if operation.orders == 1 else function
 
 
-def _noise_of_differences(operation: Derivative, function: Function, leaves: Arrays) -> float:
+def _noise_of_differences(operation: Derivative, function: Call, leaves: Arrays) -> float:
     coarsest = max([epsilon(library_of(operation.backend, leaf).dtype(leaf)) for leaf in leaves])
     measured = operation.outermost.relative_error(operation.orders, coarsest)
     if not measured:

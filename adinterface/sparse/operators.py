@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core import derive
 from ..core.call.call import Call
-from ..core.call.output import Function, OutputStructure
+from ..core.call.output import OutputStructure
 from ..core.contract.arrays import block_dtype, cast, is_complex, library_of, size_of
 from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
@@ -72,16 +72,16 @@ class SparseOperation(Operation):
         """How often the outermost backend takes differences, if it does: 2 for differences of differences."""
         return 1
 
-    def flat(self, function: Function, *, value: bool = True) -> Any:
+    def flat(self, function: Call, *, value: bool = True) -> Any:
         """The function whose Jacobian is compressed: f, or its gradient."""
         return function
 
-    def specialized(self, call: Call, leaves: Arrays, function: Function) -> Operation:
+    def specialized(self, call: Call, leaves: Arrays) -> Operation:
         if self.coloured is not None:
             return self
         bound = copy.copy(self)
         bound.makers, bound._vectors = {}, {}
-        bound.coloured = self._pattern_of(call, leaves, function)
+        bound.coloured = self._pattern_of(call, leaves)
         pattern = bound.coloured.pattern
         note_step(
             self.outermost,
@@ -90,8 +90,8 @@ class SparseOperation(Operation):
         )
         return bound
 
-    def _pattern_of(self, call: Call, leaves: Arrays, function: Function) -> ColouredPattern:
-        if any(kind(dtype) == "complex" for dtype in call.plan.layout.dtypes):
+    def _pattern_of(self, call: Call, leaves: Arrays) -> ColouredPattern:
+        if any(kind(dtype) == "complex" for dtype in call.plan.dtypes):
             raise NotDifferentiableError(
                 f"{self.name}: AutoSparse takes real arguments, but one is complex. Pass its real and imaginary parts as two "
                 f"real arrays, or take the dense Jacobian without AutoSparse."
@@ -101,7 +101,7 @@ class SparseOperation(Operation):
         if self.sparse.pattern is not None:
             result = given_pattern(self.name, self.sparse.pattern, inputs)
         else:
-            result = detected_pattern(self, call, leaves, function)
+            result = detected_pattern(self, call, leaves)
         pattern = symmetric(result.pattern) if self.second else result.pattern
         colouring = pattern.colouring
         if colouring is not None and fits(pattern, pushes=pushes, pulls=pulls, second=self.second):
@@ -127,7 +127,7 @@ class SparseOperation(Operation):
             self._vectors[transposed] = known
         return known
 
-    def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
+    def product(self, function: Call, leaves: Arrays, vector: Arrays) -> Arrays:
         """The derivative times a vector, by the engine alone; by its transpose if there is no forward mode."""
         if policy.directions(self.outermost)[0]:
             return derive.pushforward(self.outermost, function, leaves, vector, value=False).tangents
@@ -158,7 +158,7 @@ class SparseOperation(Operation):
 
     compress: Any = staticmethod(compressed.compressed_jacobian)
 
-    def products(self, function: Function, leaves: Arrays, *, value: bool) -> Results:
+    def products(self, function: Call, leaves: Arrays, *, value: bool) -> Results:
         """The results, and, if a check is due and possible, the engine's product with a direction, of the same evaluation."""
         backend, product = self.outermost, []
         assert self.coloured is not None
@@ -248,7 +248,7 @@ class SparseOperation(Operation):
             make = self._native if self._has_own_format() else self._gathered
             return [[make(k, n, coloured[k][n]) for n in range(len(row))] for k, row in enumerate(layout.blocks)]
         numbers = [[_numbers(self.name, backend, stack) for stack in stacks] for stacks in (coloured, singles)]
-        scales = backend.scales(call.native)
+        scales = backend.scales(call.leaves)
         weights = None if scales is None else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
         result = []
         for k, row in enumerate(layout.blocks):
@@ -338,7 +338,7 @@ class SparseValueJacobian(SparseOperation, ValueAndJacobianOperation):
     result: ClassVar[ResultType] = ValueAndJacobian
     forms: ClassVar[Forms] = ("value", "jacobian")
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         try:
             return self.products(function, leaves, value=True)
         except _AnotherColouring as other:
@@ -348,7 +348,7 @@ class SparseValueJacobian(SparseOperation, ValueAndJacobianOperation):
     def finish(self, call: Call, results: Results) -> Any:
         outputs, aux, *_ = results
         matrices = self.checked(call, results)
-        return ValueAndJacobian(aux.form.assemble(outputs, aux.arrays, call.present), _assembled(call, aux.form, matrices))
+        return ValueAndJacobian(call.value(outputs, aux), _assembled(call, aux.form, matrices))
 
 
 class SparseJacobian(SparseValueJacobian):
@@ -356,7 +356,7 @@ class SparseJacobian(SparseValueJacobian):
     result: ClassVar[ResultType] = None
     forms: ClassVar[Forms] = ("jacobian",)
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         _, aux, *matrices = super().compute(function, leaves, tangents)
         return (), Aux((), aux.form), *matrices
 
@@ -366,7 +366,7 @@ class SparseJacobian(SparseValueJacobian):
 
 def _assembled(call: Call, form: OutputStructure, matrices: list[list[Any]]) -> Any:
     """For each output the matrices of all arguments, in the structure of f's result."""
-    return build_gradient(form.structure, iter([call.plan.layout.gradients(row, call.values) for row in matrices]))
+    return build_gradient(form.structure, iter([call.plan.gradients(row, call.values) for row in matrices]))
 
 
 class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
@@ -383,21 +383,21 @@ class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
     def orders(self) -> int:
         return 2 if self.inner.estimates else 1
 
-    def flat(self, function: Function, *, value: bool = True) -> Any:
+    def flat(self, function: Call, *, value: bool = True) -> Any:
         return derive.DerivedFunction(derive.gradients, self.inner, function, value=value)
 
     compress = staticmethod(compressed.compressed_hessian)
 
-    def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
+    def product(self, function: Call, leaves: Arrays, vector: Arrays) -> Arrays:
         return derive.hvp(self.outer, self.inner, function, leaves, vector, value=False).tangents
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         return self.products(function, leaves, value=True)
 
     def finish(self, call: Call, results: Results) -> Any:
         gradients, aux, *_ = results
         matrices = self.checked(call, results)
-        value = aux.form.assemble(aux.arrays[:1], aux.arrays[1:], call.present)
+        value = call.value(aux.arrays[:1], Aux(aux.arrays[1:], aux.form))
         return ValueGradientAndHessian(value, call.gradients(gradients)[0], _square(call, matrices))
 
 
@@ -406,7 +406,7 @@ class SparseHessian(SparseValueGradientHessian):
     result: ClassVar[ResultType] = None
     forms: ClassVar[Forms] = ("hessian",)
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         _, _, *matrices = self.products(function, leaves, value=False)
         return (), Aux(), *matrices
 
@@ -415,8 +415,8 @@ class SparseHessian(SparseValueGradientHessian):
 
 
 def _square(call: Call, matrices: list[list[Any]]) -> Any:
-    rows = [call.plan.layout.gradients(row, call.values)[0] for row in matrices]
-    return call.plan.layout.gradients(rows, call.values)[0]
+    rows = [call.plan.gradients(row, call.values)[0] for row in matrices]
+    return call.plan.gradients(rows, call.values)[0]
 
 
 #: The sparse operation for each dense one.

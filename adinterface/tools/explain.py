@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..batching.batched_call import BatchedLayout
+from ..batching.batched_call import Axis
 from ..core.call.messages import places_of
 from ..core.call.plan import Plan
 from ..core.contract.auto import AutoBackend
@@ -123,7 +123,7 @@ def _run(kind: Kind, f: Callable[..., Any], backend: AutoBackend, /, *args: Any,
 
 def _of_one_entry(plan: Plan, steps: Sequence[str]) -> tuple[str, ...]:
     """The steps; those of a loop over entries once, if they are the same for each entry."""
-    count = plan.layout.count if isinstance(plan.layout, BatchedLayout) else None
+    count = plan.marks.count if isinstance(plan.marks, Axis) else None
     if not count or not steps or not steps[0].endswith("one after another"):
         return tuple(steps)
     first, *rest = steps
@@ -132,8 +132,8 @@ def _of_one_entry(plan: Plan, steps: Sequence[str]) -> tuple[str, ...]:
 
 
 def _reports(plan: Plan, values: Sequence[Any]) -> Iterator[LeafReport]:
-    dtypes = iter(plan.layout.dtypes)
-    for place in places_of(plan.layout.structures, zip(plan.layout.slots, values)):
+    dtypes = iter(plan.dtypes)
+    for place in places_of(plan.structures, zip(plan.slots, values)):
         if place.slot is None:
             yield LeafReport(place.path, place.value, False, place.note)
         else:
@@ -147,7 +147,7 @@ def _conversion(plan: Plan, path: str, slot: Slot, dtype: str) -> str:
         return f"f reaches it through the {slot.owner.__name__} that holds it"
     target = slot.library.name if library is None else library.name
     target = "numpy" if target == "python" else target
-    promoted = ", promoted from an integer" if path in [f"args[{i}]" for i in plan.layout.promoted] else ""
-    each = plan.layout.each if isinstance(plan.layout, BatchedLayout) else ()
-    stacked = any(has_axis for has_axis, other in zip(each, plan.layout.slots) if other is slot)
+    promoted = ", promoted from an integer" if path in [f"args[{i}]" for i in plan.promoted] else ""
+    each = plan.marks.each if isinstance(plan.marks, Axis) else ()
+    stacked = any(has_axis for has_axis, other in zip(each, plan.slots) if other is slot)
     return f"reaches f as {target} {dtype}{promoted}{', entry by entry' if stacked else ''}"

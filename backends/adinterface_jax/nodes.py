@@ -59,7 +59,7 @@ class NnxObject(Pytree):
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
         return self.unflatten(data, [child.value if type(child) is Constant else child for child in children])
 
-    def wrapping(self, operation: Any, layout: Any) -> Wrapping:
+    def wrapping(self, operation: Any, plan: Any) -> Wrapping:
         from .nnx import Changes  # here, because few programs need it
 
         return Changes(operation)

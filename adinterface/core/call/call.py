@@ -1,68 +1,90 @@
-"""The values of one call, the memory that its results must not overlap, and the presentation of results."""
+"""One call: its values, the flat function that an engine sees, and the presentation of results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from itertools import repeat
 from operator import call
 from types import NoneType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..contract.ambient import now
+from ..contract.ambient import CORE, Kinds, now, within
 from ..contract.arrays import library_of_array
-from ..contract.backend import Arrays
+from ..contract.backend import Arrays, Aux
 from ..contract.inexact import Accuracy
-from ..contract.library import NUMPY, PYTHON, Leave, Library, kind, note_memory
-from ..tree import Structure, build_gradient, handler_of
-from .messages import Place, places_of, warn_imprecise
+from ..contract.library import NUMPY, PYTHON, REAL_SCALARS, Library, kind, note_memory
+from ..derive.primitives import Sampled
+from ..tree import DIFFERENTIATED, HANDLERS, Owner, Structure, build_gradient, flatten_tree, handler_of
+from .messages import Place, places_of, require_function, warn_imprecise
+from .output import ALONE, OutputKind, OutputStructure, annotate, floating, split
 from .plan import Plan
 
 _NO_SCOPE = nullcontext()
 
 
-class Call:
+class Call(Sampled):
     """The values of one call of an operator, with its plan.
 
-    Data flows one way: values -> `enter` -> the engine -> `gradients`, `present` -> trees like the arguments.
+    Called with native leaves, it is the flat function that an engine differentiates: it builds the arguments of f,
+    calls f, and flattens the value. Data flows one way: values -> `enter` -> the engine -> `gradients`, `shown` ->
+    trees like the arguments.
     """
 
-    __slots__ = ("f", "native", "plan", "taken", "values")
+    __slots__ = ("entered", "f", "form", "leaves", "output", "plan", "taken", "values")
 
-    #: Converts tangents in this kind of call, in place of the default: takes the call, the tangents, whether they are stacks,
-    #: and the name of a single tangent in messages.
+    #: Converts tangents in this kind of call, in place of the default: takes the call, the tangents, whether they are
+    #: stacks, and the name of a single tangent in messages.
     native_tangents: ClassVar[Callable[[Any, Sequence[Any], bool, str | None], Arrays] | None] = None
 
-    def __init__(self, plan: Plan, values: Sequence[Any], f: Callable[..., Any]):
+    def __init__(
+        self,
+        plan: Plan,
+        f: Callable[..., Any],
+        values: Sequence[Any],
+        output: OutputKind,
+        entered: Sequence[Any] = (),
+    ):
         self.plan: Plan = plan
-        self.values: Sequence[Any] = values
         self.f: Callable[..., Any] = f
+        #: The values of all slots: those of the user, and those that f gets.
+        self.values: Sequence[Any] = values
+        self.entered: Sequence[Any] = entered
+        #: The native leaves, whose shapes and dtypes tangents must have.
+        self.leaves: Arrays = ()
+        self.output = output
+        #: The form of another value of f, whose integers become floats where this form has floats.
+        self.form: OutputStructure | None = None
+        self.owned: frozenset[int] = plan.owned
+        self.owns_leaves: bool = plan.owns_leaves
         #: The memory of the inputs and of the results so far, as keys from `Library.memory`. Results must not overlap it.
         self.taken: set[int] = set()
-        #: The native leaves, whose shapes and dtypes tangents must have.
-        self.native: Arrays = ()
 
-    def again(self) -> Call:
-        """A copy with its own `taken`, for one call of `back` or `push`."""
-        new = type(self)(self.plan, self.values, self.f)
-        new.native, new.taken = self.native, set(self.taken)
+    def copy(self) -> Self:
+        """The same call with a `taken` of its own, as for one call of `back` or `push`."""
+        new = type(self)(self.plan, self.f, self.values, self.output, self.entered)
+        new.leaves, new.taken = self.leaves, set(self.taken)
         return new
+
+    # into the engine
 
     def scope(self) -> AbstractContextManager[Any]:
         """The context in which the engine evaluates the call, such as another precision."""
-        scope = None if self.plan.conversions.scope is None else self.plan.conversions.scope()
+        scope = None if self.plan.scope is None else self.plan.scope()
         return _NO_SCOPE if scope is None else scope
 
     def enter(self) -> Arrays:
         """The active leaves as the engine's arrays (or unconverted, if the engine takes any library)."""
-        self.native = self.plan.conversions.enter(self.values, self.taken)
-        return self.native
-
-    def enter_carried(self) -> Sequence[Any]:
-        """The carried values of f, in the order of their slots."""
-        return self.plan.conversions.enter_carried(self.values, self.taken)
+        plan = self.plan
+        if plan.enters is None:
+            self.entered = self.values
+        else:
+            self.entered = tuple(map(call, plan.enters, self.values, repeat(self.taken)))
+        self.leaves = plan.leaves_of(self.entered)
+        return self.leaves
 
     def take(self, array: Any) -> None:
         """Record that results must not overlap this array."""
@@ -70,93 +92,235 @@ class Call:
         if isinstance(handler, Library):
             note_memory(handler, array, self.taken)
 
+    # the flat function
+
+    def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
+        plan, state = self.plan, now()
+        library = plan.library
+        unmarked = plan.records_evaluation and library not in state.evaluating
+        if unmarked or state.form is not None or state.kinds.constants:
+            evaluating = (*state.evaluating, library) if unmarked else state.evaluating
+            # f's own code runs without the form and the Constants of the calling code.
+            kinds = state.kinds._replace(constants=())
+            with within(CORE, state._replace(form=None, kinds=kinds, evaluating=evaluating)):
+                return self(*active)
+        try:
+            if self.records_kinds:
+                result = self._recorded(active)
+            elif plan.single:
+                result = self.f(*active)
+            else:
+                args, kwargs = plan.arguments(self._with(active))
+                result = self.f(*args, **kwargs)
+        except Exception as error:  # raised again, unchanged
+            require_function(plan.operator, self.f)
+            annotate(plan, error, [self.entered[n] for n in plan.carried])
+            raise
+        return self.received(result)
+
+    def _with(self, active: Sequence[Any]) -> Sequence[Any]:
+        """The values of all slots, with these active ones."""
+        if len(active) == len(self.entered):
+            return active
+        values = [*self.entered]
+        for n, leaf in zip(self.plan.active, active):
+            values[n] = leaf
+        return values
+
+    @property
+    def records_kinds(self) -> bool:
+        """Whether to record the `Kinds` of leaves while f runs: Python numbers only for code that asks for them."""
+        arrays, numbers, constants = self.plan.kinds
+        return bool(arrays or constants or (numbers and getattr(self.f, "asks_for_python_numbers", None) is True))
+
+    def _recorded(self, active: Sequence[Any]) -> Any:
+        """f's value. Records which arguments are 0-d arrays, which are Python numbers, and what was in a Constant."""
+        values = self._distinct(active)
+        args, kwargs = self.plan.arguments(values)
+        kinds = Kinds(*[[values[n] for n in places] for places in self.plan.kinds])
+        with within(CORE, now()._replace(kinds=kinds)):
+            return self.f(*args, **kwargs)
+
+    def _distinct(self, active: Sequence[Any]) -> list[Any]:
+        """The values of all slots. A leaf of a Constant is copied if it is also another leaf.
+
+        `Kinds` compares by identity.
+        """
+        values, constants = [*self._with(active)], self.plan.kinds.constants
+        others = {id(value) for n, value in enumerate(values) if n not in constants} if constants else ()
+        for n in constants:
+            if id(values[n]) in others:
+                opposite = -values[n]  # arithmetic copies an array of any library, traced or not
+                values[n] = -opposite
+        return values
+
+    def received(self, result: Any) -> tuple[Arrays, Aux]:
+        if self.form is not None:
+            result = floating(self.form.structure, result)
+        library, cls = self.plan.library, type(result)
+        if HANDLERS.get(cls) is library:
+            if library.is_floating(result) if self.output == "tree" else library.is_real_scalar(result):
+                return (result,), ALONE
+        elif cls in REAL_SCALARS and library is NUMPY:
+            return (result,), ALONE
+        return split(self.plan, self.output, result)
+
+    @property
+    def owners(self) -> Sequence[Any]:
+        slots = [self.entered[n] for n in self.plan.owners]
+        return [slot.value for slot in slots if type(slot) is Owner]
+
+    @property
+    def given(self) -> Sequence[Any]:
+        return [self.entered[n] for n in self.plan.given]
+
+    def repeated(self) -> Call:
+        carried = self.plan.carried
+        if not any(type(self.entered[n]) is np.ndarray for n in carried):
+            return self
+        values = [*self.entered]
+        for n in carried:
+            values[n] = _read_only(values[n])
+        new = Call(self.plan, self.f, self.values, self.output, values)
+        new.owned, new.owns_leaves, new.form = self.owned, self.owns_leaves, self.form
+        return new
+
+    @property
+    def elsewhere(self) -> Call:
+        return self.floating(self.form) if self.owned else self
+
+    def floating(self, form: OutputStructure | None) -> Call:
+        new = Call(self.plan, self.f, self.values, self.output, self.entered)
+        new.owned, new.form = frozenset(), form
+        return new
+
+    @property
+    def unchecked(self) -> Call:
+        return Call(self.plan, self.f, self.values, "tree", self.entered)
+
+    def task(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+        if self.plan.single:
+            return self.f, active, {}
+        values = self._distinct(active)
+        args, kwargs = self.plan.arguments(values)
+        if not self.plan.kinds.constants:
+            return self.f, args, kwargs
+        constants = {id(values[n]) for n in self.plan.kinds.constants}
+        leaves = flatten_tree((args, kwargs))[1]
+        places = [n for n, leaf in enumerate(leaves) if id(leaf.value) in constants]
+        return partial(_marking, self.f, places), args, kwargs
+
     # results
 
     def gradients(self, native: Sequence[Any]) -> tuple[Any, ...]:
         """The engine's gradients as a tuple of trees, with each leaf's type, dtype and device."""
-        plan, taken = self.plan, self.taken
+        plan = self.plan
         results: Sequence[Any] = native
-        if plan.conversions.leave is not None:
-            at_once = None if plan.conversions.leave_all is None else plan.conversions.leave_all(native, taken)
-            results = self._one_by_one(plan.conversions.leave, native) if at_once is None else at_once
+        if plan.leave is not None:
+            at_once = None if plan.leave_all is None else plan.leave_all(native, self.taken)
+            results = self._one_by_one(native) if at_once is None else at_once
         if now().form is not None:
-            results = [in_form(result, plan.layout.slots[n].library) for n, result in zip(plan.layout.active, results)]
-        return tuple(results) if plan.layout.single else plan.layout.gradients(results, self.values)
+            results = [in_form(result, plan.slots[n].library) for n, result in zip(plan.active, results)]
+        return plan.gradients(results, self.values)
 
-    def _one_by_one(self, leave: Sequence[Leave], native: Sequence[Any]) -> Sequence[Any]:
-        results = [*map(call, leave, native, repeat(self.taken))]
+    def _one_by_one(self, native: Sequence[Any]) -> Sequence[Any]:
+        assert self.plan.leave is not None
+        results = [*map(call, self.plan.leave, native, repeat(self.taken))]
         if NoneType in map(type, results):
             return [self.restore(n, native[n]) if result is None else result for n, result in enumerate(results)]
         return results
 
     def restore(self, active: int, gradient: Any) -> Any:
         """One of the engine's gradients as an array like its leaf; works for any array."""
-        n = self.plan.layout.active[active]
-        library: Any = self.plan.layout.slots[n].library
-        return library.restore(
-            gradient, library_of_array(gradient), self.values[n], self.plan.layout.dtypes[active], self.taken
-        )
+        n, dtype = self.plan.active[active], self.plan.dtypes[active]
+        library: Any = self.plan.slots[n].library
+        return library.restore(gradient, library_of_array(gradient), self.values[n], dtype, self.taken)
 
     def blocks(self, native: Sequence[Any]) -> tuple[Any, ...]:
-        """A tuple of trees, as `gradients`, whose arrays may have other shapes than the leaves; a number becomes an array."""
-        blocks = self._presented(native)
-        return tuple(blocks) if self.plan.layout.single else self.plan.layout.gradients(blocks, self.values)
+        """A tuple of trees, as `gradients`, whose arrays may have other shapes than the leaves.
+
+        A number becomes an array.
+        """
+        return self.plan.gradients(self.presented(native), self.values)
 
     def square(self, rows: Sequence[Sequence[Any]]) -> Any:
         """The blocks of a Hessian by the first argument, as a tree of trees.
 
         For `{"a": x, "b": y}`: `[[aa, ab], [ba, bb]]` -> `{"a": {"a": aa, "b": ab}, "b": {"a": ba, "b": bb}}`.
         """
-        return self.plan.layout.gradients([self.blocks(row)[0] for row in rows], self.values)[0]
+        return self.plan.gradients([self.blocks(row)[0] for row in rows], self.values)[0]
 
-    def _presented(self, results: Sequence[Any]) -> Sequence[Any]:
+    def presented(self, results: Sequence[Any]) -> Sequence[Any]:
         """Results as by `present`, at once where they need no conversion."""
-        present_all = self.plan.conversions.present_all
-        at_once = None if present_all is None or now().form is not None else present_all(results, self.taken)
-        return [*map(self.present, results)] if at_once is None else at_once
+        present_all = self.plan.present_all
+        if present_all is not None and now().form is None:
+            at_once = present_all(results, self.taken)
+            if at_once is not None:
+                return at_once
+        return [*map(self.present, results)]
 
     def present(self, result: Any) -> Any:
         """A result that is not like a leaf, in the library of the first differentiated array; a number for numbers."""
         plan = self.plan
-        if plan.conversions.present is not None:
-            presented = plan.conversions.present(result, self.taken)
+        if plan.present is not None:
+            presented = plan.present(result, self.taken)
             if presented is not None:
-                return in_form(presented, plan.conversions.result_library)
+                return in_form(presented, plan.result_library)
         source = library_of_array(result)
         if source is not NUMPY and kind(source.dtype(result)) == "other":
             return result  # other libraries cannot represent it
         if source.traced(result):
             result = source.settled(result)
-        if plan.conversions.python_result and source.shape(result) == () and not source.traced(result):
+        if plan.python_result and source.shape(result) == () and not source.traced(result):
             number: Any = source.to_numpy(result)
             return float(number) if type(number) is np.float64 else number.item()  # `item` takes ten times as long
-        target = plan.conversions.result_library
+        target = plan.result_library
         if target is not source and target.name == source.name:
             target = source
         presented = target.restore(result, source, None, source.dtype(result), self.taken)
-        if plan.conversions.stand_in is not None:
-            return plan.conversions.stand_in(presented)
+        if plan.stand_in is not None:
+            return plan.stand_in(presented)
         if isinstance(presented, np.generic):
             return np.asarray(presented)
-        return in_form(presented, plan.conversions.result_library)
+        return in_form(presented, plan.result_library)
+
+    def value(self, outputs: Sequence[Any], aux: Aux) -> Any:
+        """What f returned, from its outputs and aux."""
+        if aux is ALONE or aux.form is ALONE.form:
+            return self.presented(outputs)[0]
+        return aux.form.assemble(self.presented(outputs), self.presented(aux.arrays))
 
     def tangent(self, structure: Structure, native: Sequence[Any]) -> Any:
-        return build_gradient(structure, iter(self._presented(native)))
+        presented = self.presented(native)
+        return presented[0] if structure is DIFFERENTIATED else build_gradient(structure, iter(presented))
 
     def warn_imprecise(self, accuracies: Sequence[Accuracy]) -> None:
-        for each in accuracies:
-            for leaf in each.leaves:
-                if leaf.doubtful:
-                    warn_imprecise(
-                        self.plan.operator, [place.path for place in self._places() if place.slot is not None], accuracies
-                    )
-                    return
+        if any(leaf.doubtful for each in accuracies for leaf in each.leaves):
+            paths = [place.path for place in self._places() if place.slot is not None]
+            warn_imprecise(self.plan.operator, paths, accuracies)
 
     def _places(self) -> Iterator[Place]:
-        return places_of(self.plan.layout.structures, zip(self.plan.layout.slots, self.values))
+        return places_of(self.plan.structures, zip(self.plan.slots, self.values))
 
 
 def in_form(result: Any, wanted: Library | None) -> Any:
     """A result in the class that the running NumPy code expects, if the arguments were NumPy arrays or Python numbers."""
     form = now().form
     return result if form is None or (wanted is not NUMPY and wanted is not PYTHON) else form(result)
+
+
+def _read_only(value: Any) -> Any:
+    if type(value) is np.ndarray and value.flags.writeable:
+        value = value.view()
+        value.flags.writeable = False
+    return value
+
+
+def _marking(f: Callable[..., Any], places: Sequence[int], /, *args: Any, **kwargs: Any) -> Any:
+    """f in a worker process. places: the leaves that were in a Constant; identity is lost between processes."""
+    leaves = flatten_tree((args, kwargs))[1]
+    with within(CORE, now()._replace(kinds=Kinds(constants=[leaves[n].value for n in places]))):
+        return f(*args, **kwargs)
+
+
+__all__ = ["Call", "in_form"]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
-from itertools import repeat
-from operator import call, itemgetter
 from typing import Any
 
 import numpy as np
@@ -28,9 +26,9 @@ from ..contract.library import (
     note_memory,
     width,
 )
-from ..contract.nodes import NodeType
+from ..contract.nodes import NodeType, Wrapping
 from ..tree import Slot
-from .layout import Layout
+from .plan import Plan
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
 _PLAIN = frozenset(
@@ -38,86 +36,54 @@ _PLAIN = frozenset(
 )
 
 
-#: The conversion of some slots: from the values of all slots to the engine's arrays of these.
-EnterSlots = Callable[[Sequence[Any], set[int]], tuple[Any, ...]]
-
-
-def enter_slots(enters: Sequence[Enter], places: Sequence[int]) -> EnterSlots:
-    """One conversion of the slots at these places. enters: the conversion of each."""
-    if not places:
-        return lambda values, taken: ()
-    choose, single = itemgetter(*places), len(places) == 1
-    as_they_are = all(enter is as_it_is for enter in enters)
-
-    def enter(values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
-        leaves = (choose(values),) if single else choose(values)
-        return leaves if as_they_are else tuple(map(call, enters, leaves, repeat(taken)))
-
-    return enter
-
-
-@dataclass(frozen=True)
-class Conversions:
-    """The conversions of one call, in both directions, and the contexts in which it is evaluated."""
-
-    #: The library of f's arrays, and the library of results without a leaf's shape: that of the first differentiated array.
-    library: Library
-    result_library: Library
-    #: Whether a 0-d result is a Python number.
-    python_result: bool
-    #: The conversions of the active leaves, and of the carried values.
-    enter: EnterSlots
-    enter_carried: EnterSlots
-    #: Whether the native leaves are new arrays that only this call refers to.
-    owns_leaves: bool
-    #: The conversions of gradients: one by one, and all at once. None where they are the identity, or there is none.
-    leave: tuple[Leave, ...] | None
-    leave_all: LeaveAll | None
-    #: The direct conversion of a result to the result library, where there is one.
-    present: Leave | None
-    #: The same for several results at once.
-    present_all: LeaveAll | None
-    #: Wraps an array in the class that represents one array in the arguments; None if no argument has such a class.
-    stand_in: Callable[[Any], Any] | None
-    #: Makes the context in which the engine evaluates the call; None if there is none.
-    scope: Scoping | None
-
-
-def conversions(
-    backend: Backend, layout: Layout, values: Sequence[Any], *, copy: bool, backends: Sequence[Backend]
-) -> Conversions:
-    """The conversions of values like these. copy: whether the call computes with copies of the arguments.
+def with_conversions(
+    plan: Plan,
+    values: Sequence[Any],
+    *,
+    copy: bool = False,
+    backends: Sequence[Backend] = (),
+    wrappings: Sequence[Wrapping] = (),
+) -> Plan:
+    """The plan with the conversions of values like these. copy: whether the call computes with copies of the arguments.
 
     backends: those whose options hold for the call. Raises ConversionError where the engine cannot take a leaf.
     """
-    slots, active = layout.slots, layout.active
-    libraries = [slots[n].library for n in active]
+    backend, slots = plan.backend, plan.slots
+    libraries = [slots[n].library for n in plan.active]
     library = backend.library or NUMPY
     result_library: Any = next((each for each in libraries if each is not PYTHON), NUMPY)
     python_result = all(each is PYTHON for each in libraries)
-    stand_in = _stand_in(layout)
-    direct = backend.library is not None and not python_result and stand_in is None
-    enters = [conversion_in(backend, slots[n], values[n], dtype, copy=copy) for n, dtype in zip(active, layout.dtypes)]
-    leaves = [conversion_out(backend, slots[n], values[n], dtype) for n, dtype in zip(active, layout.dtypes)]
+    stand_in = _stand_in(plan)
+    direct = None if python_result or stand_in is not None else backend.library
+    dtypes = dict(zip(plan.active, plan.dtypes))
+    enters = [_entering(backend, slots[n], value, dtypes.get(n), copy) for n, value in enumerate(values)]
+    leaves = [conversion_out(backend, slots[n], values[n], dtype) for n, dtype in dtypes.items()]
     leave = None if all(each is as_it_is for each in leaves) else tuple(leaves)
-    return Conversions(
+    from_numpy = all(each in (NUMPY, PYTHON) for each in libraries)
+    return replace(
+        plan,
         library=library,
         result_library=result_library,
         python_result=python_result,
-        enter=enter_slots(enters, active),
-        enter_carried=enter_slots([_carried_in(backend, slots[n], values[n], copy) for n in layout.carried], layout.carried),
-        owns_leaves=not library.plain_numpy and all(each in (NUMPY, PYTHON) for each in libraries) and not copy,
+        enters=unless_identity(enters),
+        owns_leaves=not library.plain_numpy and from_numpy and not copy,
         leave=leave,
-        leave_all=None if leave is None else _conversion_of_all(backend, layout, values),
-        present=backend.library.leave(None, result_library) if direct and backend.library is not None else None,
-        present_all=backend.library.leave_all((None,), (result_library,)) if direct and backend.library is not None else None,
+        leave_all=None if leave is None else _conversion_of_all(backend, plan, values),
+        present=None if direct is None else direct.leave(None, result_library),
+        present_all=None if direct is None else direct.leave_all((None,), (result_library,)),
         stand_in=stand_in,
-        scope=_scope(backend, layout, backends),
+        scope=_scope(backend, plan, backends or (backend,)),
+        wrappings=tuple(wrappings),
     )
 
 
-def _stand_in(layout: Layout) -> Callable[[Any], Any] | None:
-    nodes = [node for _, structure in layout.places() for node in structure.nodes()]
+def unless_identity(enters: Sequence[Enter]) -> tuple[Enter, ...] | None:
+    """The conversions; None if all are the identity, so that a call skips them."""
+    return None if all(enter is as_it_is for enter in enters) else tuple(enters)
+
+
+def _stand_in(plan: Plan) -> Callable[[Any], Any] | None:
+    nodes = [node for _, structure in plan.places() for node in structure.nodes()]
     return next((partial(_standing, node.type, node.data) for node in nodes if node.type.stands_for_array), None)
 
 
@@ -128,10 +94,10 @@ def _standing(node_type: NodeType, data: Any, array: Any) -> Any:
 # Contexts ---------------------------------------------------------------------------------------------------------------
 
 
-def _scope(backend: Backend, layout: Layout, backends: Sequence[Backend]) -> Scoping | None:
+def _scope(backend: Backend, plan: Plan, backends: Sequence[Backend]) -> Scoping | None:
     """The context of a call: the scopes of the options of its backends, and those of the dtypes."""
     options = [each.scope() for each in dict.fromkeys(backends)]
-    needed = [scope for scope in (*options, *_precisions(backend, layout)) if scope is not None]
+    needed = [scope for scope in (*options, *_precisions(backend, plan)) if scope is not None]
     if len(needed) <= 1:
         return needed[0] if needed else None
 
@@ -144,14 +110,14 @@ def _scope(backend: Backend, layout: Layout, backends: Sequence[Backend]) -> Sco
     return together
 
 
-def _precisions(backend: Backend, layout: Layout) -> list[Scoping | None]:
+def _precisions(backend: Backend, plan: Plan) -> list[Scoping | None]:
     """The contexts in which the engine's arrays keep the dtypes of the call."""
     if backend.library is not None:
-        return [backend.library.precision(layout.all_dtypes)]
-    leaves = [(slot.library, slot.dtype) for slot in layout.slots if slot.library is not None]
+        return [backend.library.precision(plan.all_dtypes)]
+    leaves = [(slot.library, slot.dtype) for slot in plan.slots if slot.library is not None]
     libraries = list(dict.fromkeys(library for library, _ in leaves))
     if len(libraries) == 1:
-        return [libraries[0].precision(layout.all_dtypes)]
+        return [libraries[0].precision(plan.all_dtypes)]
     return [library.precision(tuple([dtype for owner, dtype in leaves if owner is library])) for library in libraries]
 
 
@@ -191,11 +157,13 @@ def conversion_in(backend: Backend, slot: Slot, example: Any, dtype: str | None,
     return _recording_memory(target, converted)
 
 
-def _carried_in(backend: Backend, slot: Slot, example: Any, copy: bool) -> Enter:
+def _entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, copy: bool) -> Enter:
+    """The conversion of a slot. dtype: None for a slot that is not differentiated."""
     if slot.library is None:
         return as_it_is
-    copy = copy and slot.owner is None  # an owner keeps its frozen leaves
-    return conversion_in(backend, slot._replace(owner=None), example, None, copy=copy)
+    if dtype is None:
+        copy, slot = copy and slot.owner is None, slot._replace(owner=None)  # an owner keeps its frozen leaves
+    return conversion_in(backend, slot, example, dtype, copy=copy)
 
 
 def _of_int(enter: Enter, dtype: str) -> Enter:
@@ -262,15 +230,15 @@ def conversion_out(backend: Backend, slot: Slot, example: Any, dtype: str) -> Le
     return lambda result, taken: shortest(result, taken) if library.owns(result) else None
 
 
-def _conversion_of_all(backend: Backend, layout: Layout, values: Sequence[Any]) -> LeaveAll | None:
+def _conversion_of_all(backend: Backend, plan: Plan, values: Sequence[Any]) -> LeaveAll | None:
     """As `conversion_out`, for the gradients of all leaves at once."""
-    slots = [layout.slots[n] for n in layout.active]
+    slots = [plan.slots[n] for n in plan.active]
     if backend.library is None or backend.device is not None:
         return None
-    if any(slot.library is not PYTHON and slot.dtype != dtype for slot, dtype in zip(slots, layout.dtypes)):
+    if any(slot.library is not PYTHON and slot.dtype != dtype for slot, dtype in zip(slots, plan.dtypes)):
         return None
     sources = [slot.library for slot in slots if slot.library is not None]
-    return backend.library.leave_all([values[n] for n in layout.active], sources)
+    return backend.library.leave_all([values[n] for n in plan.active], sources)
 
 
 def _no_direct_conversion(result: Any, taken: set[int]) -> None:
@@ -280,17 +248,18 @@ def _no_direct_conversion(result: Any, taken: set[int]) -> None:
 # Into compiled code -----------------------------------------------------------------------------------------------------
 
 
-def conversions_into_compiled(
-    backend: Backend, layout: Layout, values: Sequence[Any], *, copy: bool
-) -> tuple[list[Enter], list[Enter]]:
-    """The conversions of each active leaf and of each carried value into compiled code.
+def conversions_into_compiled(backend: Backend, plan: Plan, values: Sequence[Any], *, copy: bool) -> list[Enter]:
+    """The conversion of each slot into compiled code.
 
     Plain NumPy arrays and NumPy numbers are passed unconverted.
     """
-    narrow = not any_wide(layout.all_dtypes)
+    narrow = not any_wide(plan.all_dtypes)
+    dtypes = dict(zip(plan.active, plan.dtypes))
 
-    def conversion(n: int, dtype: str | None) -> Enter:
-        slot, example = layout.slots[n], values[n]
+    def conversion(n: int) -> Enter:
+        slot, example, dtype = plan.slots[n], values[n], dtypes.get(n)
+        if slot.library is None:
+            return as_it_is
         if slot.library is PYTHON and dtype is not None:
             number = np.dtype(dtype).type
             convert: Enter = lambda value, taken: number(value)
@@ -301,12 +270,11 @@ def conversions_into_compiled(
             return _copied if copy else as_it_is
         return conversion_in(backend, slot, example, dtype, copy=copy)
 
-    active = [conversion(n, dtype) for n, dtype in zip(layout.active, layout.dtypes)]
-    return active, [as_it_is if layout.slots[n].library is None else conversion(n, None) for n in layout.carried]
+    return [conversion(n) for n in range(len(plan.slots))]
 
 
 def _copied(value: Any, taken: set[int]) -> Any:
     return value.copy()
 
 
-__all__ = ["Conversions", "EnterSlots", "conversions", "conversions_into_compiled", "enter_slots"]
+__all__ = ["conversions_into_compiled", "unless_identity", "with_conversions"]

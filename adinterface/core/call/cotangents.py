@@ -28,25 +28,25 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
         return call.native_tangents(tangents, stacked, name)
     require_one_each(plan, tangents)
     values = None if stacked else plan.values_like_arguments(tangents)
-    if values is not None and not plan.conversions.library.mutable and [*map(type, values)] == [*map(type, call.native)]:
+    if values is not None and not plan.library.mutable and [*map(type, values)] == [*map(type, call.leaves)]:
         return tuple(values)  # they have the signatures of the leaves, so there is nothing to convert
-    match = NativeMatch(plan.backend, call.native, "the tangent", stacked)
+    match = NativeMatch(plan.backend, call.leaves, "the tangent", stacked)
     if values is not None:
-        native = tuple(map(match.converted, call.native, values))
+        native = tuple(map(match.converted, call.leaves, values))
     else:
-        for i, (structure, tangent) in enumerate(zip(plan.layout.structures, tangents)):
+        for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
             match.read(structure, tangent, name or f"tangents[{i}]")
         native = match.finish()
-    if plan.conversions.library.mutable:
+    if plan.library.mutable:
         for tangent in native:
             call.take(tangent)
     return native
 
 
 def require_one_each(plan: Plan, tangents: Sequence[Any]) -> None:
-    if len(tangents) != len(plan.layout.structures):
+    if len(tangents) != len(plan.structures):
         raise TreeError(
-            f"{plan.operator}: there are {len(plan.layout.structures)} arguments, so there must be as many tangents, "
+            f"{plan.operator}: there are {len(plan.structures)} arguments, so there must be as many tangents, "
             f"not {len(tangents)}; None is the tangent of a Constant."
         )
 

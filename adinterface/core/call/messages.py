@@ -13,7 +13,7 @@ from ..contract.inexact import Accuracy
 from ..contract.library import PYTHON, Library, kind
 from ..contract.record import tell_doubt
 from ..tree import Constant, Node, Slot, Structure, count_leaves, handler_of, is_in_front, stood_for
-from .layout import Layout
+from .plan import Plan
 
 
 class Place(NamedTuple):
@@ -47,13 +47,13 @@ def _place(path: str, slot: Slot, value: Any) -> Place:
     return Place(path, describe(value), note, slot if slot.differentiated else None)
 
 
-def nothing_differentiable(operator: str, layout: Layout, slots: Iterable[tuple[Slot, Any]]) -> str:
+def nothing_differentiable(operator: str, plan: Plan, slots: Iterable[tuple[Slot, Any]]) -> str:
     lines = [f"{operator}: no argument has a gradient."]
-    lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in places_of(layout.structures, slots))
-    if not layout.structures:
+    lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in places_of(plan.structures, slots))
+    if not plan.structures:
         lines.append(f"  There is no argument at all: write {operator}(f, backend, x), or prepare({operator}, f, backend, x).")
-    if not layout.structures and layout.keywords:
-        lines.append(f"  A keyword is not differentiated: pass {', '.join(layout.keywords)} by position.")
+    if not plan.structures and plan.keywords:
+        lines.append(f"  A keyword is not differentiated: pass {', '.join(plan.keywords)} by position.")
     lines.append("Pass floating numbers or arrays; a model's arrays must be floating to be trained.")
     return "\n".join(lines)
 

@@ -33,7 +33,7 @@ _CONTAINERS = {
 
 def notes_on_call(plan: Plan, error: Exception, carried: Sequence[Any]) -> Iterator[str]:
     """What the user should know of an error that f raised, or of its value. carried: the values that are not differentiated."""
-    for i in () if isinstance(error, OutputError) else plan.layout.promoted:
+    for i in () if isinstance(error, OutputError) else plan.promoted:
         yield (
             f"argument {i} was an integer, so it was promoted to a float and differentiated; if f needs an integer there (an "
             f"axis, an index, labels), wrap it in Constant(...)"
@@ -43,8 +43,8 @@ def notes_on_call(plan: Plan, error: Exception, carried: Sequence[Any]) -> Itera
     message = str(error)
     yield from _of_containers(plan, message)
     if "keyword" in message:
-        yield from [_of_keyword(plan, name) for name in plan.layout.keywords if f"'{name}'" in message]
-    backends = [place.cls for place in plan.layout.structures if isinstance(place, Node) and issubclass(place.cls, AutoBackend)]
+        yield from [_of_keyword(plan, name) for name in plan.keywords if f"'{name}'" in message]
+    backends = [place.cls for place in plan.structures if isinstance(place, Node) and issubclass(place.cls, AutoBackend)]
     if backends and "positional argument" in message:
         yield "f and the backend are given once: a prepared call takes the arguments of f alone, fast(x)."
     if "read-only" in message and any(isinstance(x, np.ndarray) and not x.flags.writeable for x in carried):
@@ -59,11 +59,11 @@ def notes_on_call(plan: Plan, error: Exception, carried: Sequence[Any]) -> Itera
 
 
 def _of_containers(plan: Plan, message: str) -> Iterator[str]:
-    for i, place in enumerate(plan.layout.structures):
+    for i, place in enumerate(plan.structures):
         if not isinstance(place, Node) or place.cls not in _CONTAINERS:
             continue
         name, remedy = place.cls.__name__, _CONTAINERS[place.cls].format(operator=plan.operator)
-        alone = len(plan.layout.structures) == 1 and name != "dict"
+        alone = len(plan.structures) == 1 and name != "dict"
         if alone and re.search("missing .* required positional argument", message):
             yield f"argument 0 is one {name}. Pass its entries as arguments of their own: {plan.operator}(f, backend, *x)."
         elif re.search(rf"\b{name}\b" if name == "dict" else rf"\b{name}\b|(?<!element with a )\bsequence\b", message):

@@ -1,36 +1,30 @@
-"""f as the flat function of native arrays that an engine sees; f's value, flattened and rebuilt."""
+"""f's value: flattened for the engine, and rebuilt for the user."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from ..contract.ambient import CORE, Kinds, now, within
 from ..contract.backend import Arrays, Aux
 from ..contract.errors import NotDifferentiableError, OutputError
-from ..contract.library import NUMPY, PYTHON, REAL_SCALARS, Library, kind
-from ..derive.primitives import Sampled
+from ..contract.library import NUMPY, PYTHON, Library, kind
 from ..tree import (
     CARRIED,
     DIFFERENTIATED,
-    HANDLERS,
     Leaf,
     LeafSpec,
     Node,
-    Owner,
     Static,
     Structure,
     flatten,
-    flatten_tree,
     handler_of,
     stood_for,
 )
-from .messages import describe, require_function
+from .messages import describe
 from .notes import notes_on_call, remedy_of_value
 from .plan import Plan
 
@@ -50,14 +44,10 @@ class OutputStructure:
         self.structure: Structure = structure
         self.places: tuple[Any, ...] = places
 
-    def assemble(self, outputs: Sequence[Any], aux: Sequence[Any], present: Callable[[Any], Any]) -> Any:
-        """f's value, from its outputs and aux, with each leaf presented to the user."""
-        if self is ALONE.form:
-            return present(outputs[0])
-        out, other = iter(outputs), iter(aux)
-        leaves = [
-            present(next(out if place == "output" else other)) if isinstance(place, str) else place for place in self.places
-        ]
+    def assemble(self, outputs: Sequence[Any], aux: Sequence[Any]) -> Any:
+        """f's value, from its outputs and aux in the form for the user."""
+        arrays = {"output": iter(outputs), "aux": iter(aux)}
+        leaves = [next(arrays[place]) if isinstance(place, str) else place for place in self.places]
         return self.structure.build(iter(leaves))
 
 
@@ -65,140 +55,16 @@ class OutputStructure:
 ALONE = Aux((), OutputStructure(DIFFERENTIATED, ("output",)))
 
 
-class Function(Sampled):
-    """The flat function that an engine sees: builds f's arguments, calls f, and flattens its value."""
-
-    __slots__ = ("carried", "f", "form", "is_output", "output", "plan", "records_evaluation", "records_leaves")
-
-    def __init__(self, plan: Plan, f: Callable[..., Any], carried: Sequence[Any], output: OutputKind):
-        self.plan: Plan = plan
-        self.f: Callable[..., Any] = f
-        self.carried: Sequence[Any] = carried
-        self.output = output
-        self.form: OutputStructure | None = None
-        self.owned: frozenset[int] = plan.layout.owned
-        self.owns_leaves: bool = plan.conversions.owns_leaves
-        library, kinds = plan.conversions.library, plan.layout.kinds
-        #: Whether to record the `Kinds` of leaves while f runs. Python numbers only for code that asks for them.
-        numbers = kinds.numbers and getattr(f, "asks_for_python_numbers", None) is True
-        self.records_leaves: bool = bool(kinds.arrays or numbers or kinds.constants)
-        #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
-        self.records_evaluation: bool = "traced" not in library.gives
-        #: Whether an array of f's library is a valid value of f by itself.
-        self.is_output: Callable[[Any], bool] = library.is_floating if output == "tree" else library.is_real_scalar
-
-    @property
-    def owners(self) -> Sequence[Any]:
-        return [value.value for value in self.carried if type(value) is Owner]
-
-    @property
-    def given(self) -> Sequence[Any]:
-        return [self.carried[k] for k in self.plan.given]
-
-    def repeated(self) -> Function:
-        if not any(type(x) is np.ndarray for x in self.carried):
-            return self
-        new = Function(self.plan, self.f, [_read_only(x) for x in self.carried], self.output)
-        new.owned, new.owns_leaves, new.form = self.owned, self.owns_leaves, self.form
-        return new
-
-    @property
-    def elsewhere(self) -> Function:
-        return self.floating(self.form) if self.owned else self
-
-    def floating(self, form: OutputStructure | None) -> Function:
-        new = Function(self.plan, self.f, self.carried, self.output)
-        new.owned, new.form = frozenset(), form
-        return new
-
-    @property
-    def unchecked(self) -> Function:
-        return Function(self.plan, self.f, self.carried, "tree")
-
-    def task(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
-        if self.plan.layout.single:
-            return self.f, active, {}
-        both = self._distinct(active)
-        args, kwargs = self.plan.layout.arguments(active, both[len(active) :])
-        if not self.plan.layout.kinds.constants:
-            return self.f, args, kwargs
-        constants = {id(both[n]) for n in self.plan.layout.kinds.constants}
-        places = [n for n, leaf in enumerate(flatten_tree((args, kwargs))[1]) if id(leaf.value) in constants]
-        return partial(_marking, self.f, places), args, kwargs
-
-    def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
-        plan, state = self.plan, now()
-        library = plan.conversions.library
-        if state.form is not None or state.kinds.constants or (self.records_evaluation and library not in state.evaluating):
-            evaluating = (*state.evaluating, library) if self.records_evaluation else state.evaluating
-            # f's own code runs without the form and the Constants of the calling code.
-            with within(CORE, state._replace(form=None, kinds=state.kinds._replace(constants=()), evaluating=evaluating)):
-                return self(*active)
-        try:
-            if self.records_leaves:
-                result = self._recorded(active)
-            elif plan.layout.single:
-                result = self.f(*active)
-            else:
-                args, kwargs = plan.layout.arguments(active, self.carried)
-                result = self.f(*args, **kwargs)
-        except Exception as error:  # raised again, unchanged
-            require_function(plan.operator, self.f)
-            annotate(plan, error, self.carried)
-            raise
-        return self.received(result)
-
-    def _recorded(self, active: Sequence[Any]) -> Any:
-        """Record for f which of its arguments are 0-d arrays, which are Python numbers, and what was in a Constant."""
-        plan, both = self.plan, self._distinct(active)
-        args, kwargs = plan.layout.arguments(active, both[len(active) :])
-        kinds = Kinds(*[[both[n] for n in places] for places in plan.layout.kinds])
-        with within(CORE, now()._replace(kinds=kinds)):
-            return self.f(*args, **kwargs)
-
-    def _distinct(self, active: Sequence[Any]) -> list[Any]:
-        """The values of all slots. A leaf of a Constant is copied if it is also another leaf: `Kinds` compares by identity."""
-        both, constants = [*active, *self.carried], self.plan.layout.kinds.constants
-        others = {id(value) for n, value in enumerate(both) if n not in constants} if constants else ()
-        for n in constants:
-            if id(both[n]) in others:
-                opposite = -both[n]  # arithmetic copies an array of any library, traced or not
-                both[n] = -opposite
-        return both
-
-    def received(self, result: Any) -> tuple[Arrays, Aux]:
-        if self.form is not None:
-            result = _floating(self.form.structure, result)
-        library, cls = self.plan.conversions.library, type(result)
-        if (cls in REAL_SCALARS and library is NUMPY) or (HANDLERS.get(cls) is library and self.is_output(result)):
-            return (result,), ALONE
-        return split(self.plan, self.output, result)
-
-
-def _read_only(value: Any) -> Any:
-    if type(value) is np.ndarray and value.flags.writeable:
-        value = value.view()
-        value.flags.writeable = False
-    return value
-
-
-def _floating(structure: Structure, result: Any) -> Any:
+def floating(structure: Structure, result: Any) -> Any:
     """A value of f with floats for integers where this structure of another value has floating numbers."""
     if isinstance(structure, Node) and type(result) is structure.cls:
         children, data = structure.type.flatten(result)
-        return structure.type.unflatten(data, list(map(_floating, structure.inner, children)))
+        return structure.type.unflatten(data, list(map(floating, structure.inner, children)))
     if structure is not DIFFERENTIATED or isinstance(result, (bool, np.bool_)):
         return result
     if isinstance(result, (int, np.integer)):
         return float(result)
     return result.astype(float) if isinstance(result, np.ndarray) and result.dtype.kind in "iu" else result
-
-
-def _marking(f: Callable[..., Any], places: Sequence[int], /, *args: Any, **kwargs: Any) -> Any:
-    """f in a worker process. places: the leaves that were in a Constant; identity is lost between processes."""
-    leaves = flatten_tree((args, kwargs))[1]
-    with within(CORE, now()._replace(kinds=Kinds(constants=[leaves[n].value for n in places]))):
-        return f(*args, **kwargs)
 
 
 def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
@@ -224,7 +90,7 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     if "compile" in plan.backend.gives:
         others = iter(leaves)
         leaves = []
-        structure = _carrying(structure, others, leaves, plan.conversions.library)
+        structure = _carrying(structure, others, leaves, plan.library)
     places = tuple(["output" if leaf.differentiated else leaf.value if leaf.library is PYTHON else "aux" for leaf in leaves])
     outputs = tuple([_native(plan, leaf) for leaf, place in zip(leaves, places) if place == "output"])
     if structure is DIFFERENTIATED:

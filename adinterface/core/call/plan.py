@@ -1,93 +1,299 @@
-"""Plans: what the arguments of a call decide, independent of their numbers."""
+"""Plans: what the arguments of a call decide, whatever their numbers are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from types import NoneType
 from typing import Any
 
-from ..contract.backend import Backend
+import numpy as np
+
+from ..contract.ambient import Kinds
+from ..contract.backend import Arrays, Backend
 from ..contract.errors import AdinterfaceError
-from ..contract.library import NUMPY, PYTHON
-from ..contract.nodes import Wrapping
+from ..contract.library import (
+    NUMPY,
+    PYTHON,
+    Enter,
+    Leave,
+    LeaveAll,
+    Library,
+    Scoping,
+    complex_of,
+    widest,
+)
+from ..contract.nodes import NodeType, Wrapping
 from ..contract.static_values import Unkeyed
-from ..tree import Owner, Signature, Slot, count_leaves
-from .conversions import Conversions, conversions
-from .layout import Layout
+from ..contract.structures import is_stateful
+from ..tree import (
+    CONSTANT,
+    DIFFERENTIATED,
+    Flattening,
+    Node,
+    Owner,
+    Signature,
+    Slot,
+    Structure,
+    count_leaves,
+    is_floating_array,
+    is_in_front,
+    is_promoted,
+)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The layout and the conversions of the calls with one signature. It keeps no argument alive."""
+    """Where each value of a call stands in the arguments of f, and how it is converted. It keeps no argument alive.
 
+    `slots` has an entry for each leaf and for each static value, in the order in which `structures` and `keywords`
+    refer to them. All calls with one signature share a plan.
+    """
+
+    #: The name of the operator, for messages, and the backend whose arrays f gets.
     operator: str
     backend: Backend
-    layout: Layout
-    conversions: Conversions
-    #: What surrounds a call that writes into its arguments: f's changes, or gradients in buffers.
-    wrappings: tuple[Wrapping, ...]
-    #: Indices, into the carried slots, of Constants and keywords that may be in a graph of the engine.
+
+    # places
+
+    #: One for each argument, and for each keyword argument.
+    structures: tuple[Structure, ...]
+    keywords: Mapping[str, Structure]
+    slots: tuple[Slot, ...]
+    #: The differentiated slots, and the others.
+    active: tuple[int, ...]
+    carried: tuple[int, ...]
+    #: The dtype of each active leaf as f gets it, and all dtypes of the call.
+    dtypes: tuple[str, ...]
+    all_dtypes: tuple[str, ...]
+    #: The slots of arrays without numbers, such as strings and dates: compiled code contains their values.
+    without_numbers: tuple[int, ...]
+    #: The slots of `Owner` objects and `Given` data, see `is_in_front`.
+    owners: tuple[int, ...]
+    #: Indices into active: leaves in an owner, such as the parameters of a module that f gets itself.
+    owned: frozenset[int]
+    #: The indices of the arguments in which something is differentiated, and of the promoted integers.
+    active_arguments: tuple[int, ...]
+    promoted: tuple[int, ...]
+    #: The slots of 0-d NumPy arrays, of Python numbers, and of leaves of Constants inside arguments.
+    kinds: Kinds
+    #: Whether each argument is one differentiated leaf, and there are no keywords.
+    single: bool
+    #: The slots of Constants and keywords that may be in a graph of the engine.
     given: tuple[int, ...]
     #: The signature of the differentiated arguments: tangents with that signature need no other check. None: unknown.
     tangent_key: Any
+    #: The values of the active slots, from those of all slots.
+    leaves_of: Callable[[Sequence[Any]], Arrays]
+    #: What an extension's markers, such as `Each`, say of the slots.
+    marks: Any = None
+
+    # conversions, made by `with_conversions`
+
+    #: The library of f's arrays, and that of results without a leaf's shape: of the first differentiated array.
+    library: Library = NUMPY
+    result_library: Library = NUMPY
+    #: Whether a 0-d result is a Python number.
+    python_result: bool = False
+    #: The conversion of each slot for f; None where all are the identity.
+    enters: tuple[Enter, ...] | None = None
+    #: Whether the native leaves are new arrays that only this call refers to.
+    owns_leaves: bool = False
+    #: The conversions of gradients: one by one, and all at once. None: the identity, or there is none.
+    leave: tuple[Leave, ...] | None = None
+    leave_all: LeaveAll | None = None
+    #: The direct conversion of a result to the result library, where there is one; and of several results at once.
+    present: Leave | None = None
+    present_all: LeaveAll | None = None
+    #: Wraps an array in the class that represents one array in the arguments; None if there is no such class.
+    stand_in: Callable[[Any], Any] | None = None
+    #: Makes the context in which the engine evaluates the call; None if there is none.
+    scope: Scoping | None = None
+
+    #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
+    records_evaluation: bool = False
+    #: What surrounds a call that writes into its arguments: f's changes, or gradients in buffers.
+    wrappings: tuple[Wrapping, ...] = ()
+
+    def places(self) -> Iterator[tuple[str, Structure]]:
+        """The structure of each argument and keyword, with its path."""
+        yield from [(f"args[{i}]", structure) for i, structure in enumerate(self.structures)]
+        yield from self.keywords.items()
+
+    def node_types(self) -> list[NodeType]:
+        nodes = [node for _, structure in self.places() for node in structure.nodes()]
+        return list(dict.fromkeys([node.type for node in nodes]))
+
+    def arguments(self, values: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments and keywords of f, from the values of all slots."""
+        each = iter(values)
+        args = [structure.build(each) for structure in self.structures]
+        return args, {name: structure.build(each) for name, structure in self.keywords.items()}
+
+    def gradients(self, gradients: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
+        """One tree for each argument, from the gradients of all active leaves and the values of all slots."""
+        if self.single:
+            return tuple(gradients)
+        each, owners = iter(gradients), iter([values[n] for n in self.owners])
+        return tuple([structure.gradient(each, owners) for structure in self.structures])
 
     def values_like_arguments(self, tangents: Sequence[Any]) -> Sequence[Any] | None:
         """The leaves of tangents whose signatures are those of the arguments; None for any others."""
+        active = self.active_arguments
         if self.tangent_key is None:
             return None
-        active = self.layout.active_arguments
+        if len(active) < len(tangents):
+            if any(tangents[i] is not None for i in range(len(tangents)) if i not in active):
+                return None
+            tangents = [tangents[i] for i in active]
         try:
-            signature = Signature([tangents[i] for i in active], {})
+            signature = Signature(tangents, {})
         except (Unkeyed, AdinterfaceError, RecursionError):
             return None
-        others = any(tangents[i] is not None for i in range(len(tangents)) if i not in active)
-        return None if others or signature.key != self.tangent_key else signature.values
+        return signature.values if signature.key == self.tangent_key else None
 
 
-def plan(
-    operator: str,
-    backend: Backend,
-    layout: Layout,
-    args: Sequence[Any],
-    values: Sequence[Any],
-    *,
-    copy: bool = False,
-    backends: Sequence[Backend] = (),
-    wrappings: Sequence[Wrapping] = (),
-) -> Plan:
-    """The plan of calls with such arguments, whose slots have these values; see `conversions`."""
-    converts = conversions(backend, layout, values, copy=copy, backends=backends or (backend,))
-    carried = [(layout.slots[n], values[n]) for n in layout.carried]
-    return Plan(
+def lay_out(operator: str, backend: Backend, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any]]:
+    """The plan of calls with such arguments, without conversions yet; and the values of its slots."""
+    traversal = Flattening()
+    slots, values = traversal.slots, traversal.values
+    structures: list[Structure] = []
+    active_arguments: list[int] = []
+    promoted: list[int] = []
+    for i, arg in enumerate(args):
+        before = len(slots)
+        structures.append(traversal.argument(arg, f"args[{i}]"))
+        dtypes = [slot.dtype for slot in slots[before:] if slot.differentiated]
+        if dtypes:
+            active_arguments.append(i)
+        if any(map(is_promoted, dtypes)):
+            promoted.append(i)
+    keywords = {name: traversal.keyword(value, name) for name, value in kwargs.items()}
+    active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
+    native_dtypes, all_dtypes = _dtypes(slots)
+    library = backend.library or NUMPY
+    plan = Plan(
         operator=operator,
         backend=backend,
-        layout=layout,
-        conversions=converts,
-        wrappings=tuple(wrappings),
-        given=tuple([k for k, (slot, value) in enumerate(carried) if _may_be_recorded(converts, slot, value)]),
-        tangent_key=_tangent_key(layout, args),
+        structures=tuple(structures),
+        keywords=keywords,
+        slots=tuple(slots),
+        active=active,
+        carried=tuple([n for n, slot in enumerate(slots) if not slot.differentiated]),
+        dtypes=native_dtypes,
+        all_dtypes=all_dtypes,
+        without_numbers=tuple([n for n, slot in enumerate(slots) if slot.library is None and slot.dtype]),
+        owners=tuple([n for n, value in enumerate(values) if is_in_front(value)]),
+        owned=frozenset(_owned_once(slots, values)),
+        active_arguments=tuple(active_arguments),
+        promoted=tuple(promoted),
+        kinds=_kinds((*structures, *keywords.values()), values),
+        single=not keywords and all(place is DIFFERENTIATED for place in structures),
+        given=tuple([n for n, value in enumerate(values) if _may_be_recorded(library, slots[n], value)]),
+        tangent_key=_tangent_key(structures, active, active_arguments, promoted, args),
+        leaves_of=_chosen(active, len(slots)),
+        records_evaluation="traced" not in library.gives,
     )
+    return plan, values
+
+
+def _chosen(active: Sequence[int], count: int) -> Callable[[Sequence[Any]], Arrays]:
+    if len(active) == count:
+        return tuple
+    if len(active) == 1:
+        (only,) = active
+        return lambda values: (values[only],)
+    return itemgetter(*active) if active else lambda values: ()
+
+
+def _dtypes(slots: Sequence[Slot]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The dtype of each active leaf as f gets it, and all dtypes of the call.
+
+    Slots of dtype float32, "float" and "int" -> `("float32", "float32", "float32")`, `("float32",)`.
+    """
+    array_dtypes = [slot.dtype for slot in slots if slot.library not in (None, PYTHON)]
+    real = widest(array_dtypes)
+    dtypes: list[str] = []
+    for slot in slots:
+        if not slot.differentiated:
+            continue
+        if slot.dtype == "complex":
+            dtypes.append(complex_of(real))
+        elif slot.dtype == "float" or is_promoted(slot.dtype):
+            dtypes.append(real)
+        else:
+            dtypes.append(slot.dtype)
+    return tuple(dtypes), tuple(dict.fromkeys([*array_dtypes, *dtypes]))
+
+
+def _owned_once(slots: Sequence[Slot], values: Sequence[Any]) -> Iterator[int]:
+    """The active leaves in an owner, as indices.
+
+    The second place of a leaf is another variable, so only the first counts.
+    """
+    ids: set[int] = set()
+    active = [(slot, value) for slot, value in zip(slots, values) if slot.differentiated]
+    for k, (slot, value) in enumerate(active):
+        if slot.owner is not None and id(value) not in ids:
+            ids.add(id(value))
+            yield k
+
+
+def _kinds(structures: Sequence[Structure], values: Sequence[Any]) -> Kinds:
+    places = iter(range(len(values)))
+    frozen = [n for structure in structures for n in _frozen(structure, places)]
+    return Kinds(
+        arrays=tuple([n for n, x in enumerate(values) if type(x) is np.ndarray and not x.ndim]),
+        numbers=tuple([n for n, x in enumerate(values) if type(x) in (float, complex, int)]),
+        constants=tuple([n for n in frozen if _is_floating(values[n])]),
+    )
+
+
+def _is_floating(value: Any) -> bool:
+    return type(value) in (float, complex) or is_floating_array(value)
+
+
+def _frozen(structure: Structure, places: Iterator[int], inside: bool = False, root: bool = True) -> Iterator[int]:
+    """The places in a Constant inside an argument: one that is the whole argument does not count."""
+    if not isinstance(structure, Node):
+        place = next(places)
+        if inside:
+            yield place
+        return
+    # f gets an owner or a stateful object itself, with the Constants in it.
+    plain = not structure.type.is_owner and not is_stateful(structure.type)
+    inside = plain and (inside or (structure.type is CONSTANT and not root))
+    for child in structure.children:
+        yield from _frozen(child, places, inside, False)
 
 
 #: Static values that refer to no array of an engine. An owner refers to the leaves of the call alone.
 _PLAIN = frozenset({bool, str, bytes, type, NoneType, Owner, float, complex, int})
 
 
-def _may_be_recorded(converts: Conversions, slot: Slot, value: Any) -> bool:
+def _may_be_recorded(library: Library, slot: Slot, value: Any) -> bool:
+    if slot.differentiated:
+        return False
     if slot.library is None:
         return type(value) not in _PLAIN
-    return slot.owner is None and (slot.library is converts.library or slot.library not in (NUMPY, PYTHON))
+    return slot.owner is None and (slot.library is library or slot.library not in (NUMPY, PYTHON))
 
 
-def _tangent_key(layout: Layout, args: Sequence[Any]) -> Any:
-    active = layout.active_arguments
-    if layout.promoted or sum([count_leaves(layout.structures[i]) for i in active]) != len(layout.active):
+def _tangent_key(
+    structures: Sequence[Structure],
+    active: Sequence[int],
+    active_arguments: Sequence[int],
+    promoted: Sequence[int],
+    args: Sequence[Any],
+) -> Any:
+    count = sum([count_leaves(structures[i]) for i in active_arguments])
+    if promoted or count != len(active):
         return None
     try:
-        return Signature([args[i] for i in active], {}).key
+        return Signature([args[i] for i in active_arguments], {}).key
     except Unkeyed:
         return None
 
 
-__all__ = ["Plan", "plan"]
+__all__ = ["Plan", "lay_out"]

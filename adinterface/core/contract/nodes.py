@@ -89,7 +89,7 @@ class NodeType(ABC):
         """For an owner: the contents beyond the children, to compare after f has changed them."""
         return ()
 
-    def wrapping(self, operation: Any, layout: Any) -> Wrapping | None:
+    def wrapping(self, operation: Any, plan: Any) -> Wrapping | None:
         """What surrounds the calls of an operation whose arguments contain such objects; None for nothing.
 
         For objects that f may write to: f gets private ones, and the wrapping must write their new state into the caller's. It

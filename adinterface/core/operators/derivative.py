@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
-from ..call.output import Function, OutputKind
+from ..call.call import Call
+from ..call.output import OutputKind
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
 from .dispatch import OPERATIONS
@@ -84,7 +85,7 @@ class ValueDerivative(Operation):
     forms: ClassVar[Forms] = ("value", "tangent")
     takes: ClassVar[Takes] = "one number"
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         outputs, pushed, aux = derive.derivative(self.backend, function, leaves, value=self.gives_value)
         return self.parts(outputs, aux, pushed)
 
@@ -102,7 +103,7 @@ class ValueDerivativeSecondDerivative(SecondOrderOperation):
     forms: ClassVar[Forms] = ("value", "tangent", "tangent")
     takes: ClassVar[Takes] = "one number"
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         first, second, aux = derive.second_derivative(self.outer, self.inner, function, leaves, value=self.gives_value)
         outputs, beside = aux.arrays[: len(first)], Aux(aux.arrays[len(first) :], aux.form)
         return self.parts(outputs, beside, *([first] if self.gives_value else []), second)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..call.call import Call
-from ..call.output import Function, annotate
+from ..call.output import annotate
 from ..call.plan import Plan
 from ..contract.record import active_record, estimating
 from .operation import Operation, Results
@@ -20,17 +20,16 @@ def evaluate(
     if record is not None:
         record.calls.append((plan, values))
     try:
-        call = operation.call_type(plan, values, f)
+        call = operation.call_type(plan, f, values, operation.output)
         with call.scope():
             leaves = call.enter()
             tangents = () if directions is None else operation.tangents(call, directions)
-            function = Function(plan, f, call.enter_carried(), operation.output)
             if operation.specializes:
-                operation = operation.specialized(call, leaves, function)
+                operation = operation.specialized(call, leaves)
             if not operation.estimates:
-                return operation.finish(call, operation.compute(function, leaves, tangents))
+                return operation.finish(call, operation.compute(call, leaves, tangents))
             with estimating() as accuracies:
-                results: Results = operation.compute(function, leaves, tangents)
+                results: Results = operation.compute(call, leaves, tangents)
             call.warn_imprecise(accuracies)
             return operation.finish(call, results)
     except RuntimeError as error:  # raised by the engine
@@ -42,8 +41,6 @@ def specialized(operation: Operation, plan: Plan, values: Sequence[Any], f: Call
     """The operation with what is decided once for a specialization of a prepared call, such as a sparsity pattern."""
     if not operation.specializes:
         return operation
-    call = Call(plan, values, f)
+    call = Call(plan, f, values, operation.output)
     with call.scope():
-        leaves = call.enter()
-        function = Function(plan, f, call.enter_carried(), operation.output)
-        return operation.specialized(call, leaves, function)
+        return operation.specialized(call, call.enter())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 from .. import derive
 from ..call.call import Call
 from ..call.messages import warn_disconnected
-from ..call.output import Function, OutputKind
+from ..call.output import OutputKind
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from .dispatch import OPERATIONS
@@ -86,7 +86,7 @@ class GradientOperation(Operation):
     compiles_function = True
     stores = True
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         _, _, gradients, connected = derive.gradient(self.backend, function, leaves, value=False)
         return gradients, () if connected else None  # structure, which an engine does not compute
 
@@ -103,13 +103,13 @@ class ValueAndGradientOperation(GradientOperation):
     result: ClassVar[ResultType] = ValueAndGradient
     forms: ClassVar[Forms] = ("value", "arguments")
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         outputs, aux, gradients, connected = derive.gradient(self.backend, function, leaves)
         return outputs, aux, (gradients, () if connected else None)
 
     def finish(self, call: Call, results: Results) -> Any:
         outputs, aux, gradients = results
-        return ValueAndGradient(aux.form.assemble(outputs, aux.arrays, call.present), super().finish(call, gradients))
+        return ValueAndGradient(call.value(outputs, aux), super().finish(call, gradients))
 
 
 GradientOperation.following = ValueAndGradientOperation

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 from .. import derive
 from ..call.call import Call
 from ..call.cotangents import native_tangents
-from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
 from .dispatch import OPERATIONS
@@ -116,7 +115,7 @@ class DiagonalHessian(SecondOrderOperation):
     name = "diagonal_hessian"
     forms: ClassVar[Forms] = ("arguments",)
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         return (derive.hessian_diagonal(self.outer, self.inner, function, leaves),)
 
 
@@ -137,7 +136,7 @@ class GradientHvp(SecondOrderOperation):
     def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
         return native_tangents(call, directions, name="v")
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         both = self.result is not None
         gradients, products, _ = derive.hvp(self.outer, self.inner, function, leaves, tangents, value=both)
         return (gradients, products) if both else (products,)
@@ -155,7 +154,7 @@ class ValueGradientHessian(SecondOrderOperation):
     forms: ClassVar[Forms] = ("value", "argument", "hessian")
     takes: ClassVar[Takes] = "one argument"
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         gradients, aux, blocks = derive.hessian(self.outer, self.inner, function, leaves, value=self.gives_value)
         outputs, beside = aux.arrays[:1], Aux(aux.arrays[1:], aux.form)
         return self.parts(outputs, beside, *([gradients] if self.gives_value else []), blocks)

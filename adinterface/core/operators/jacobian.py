@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
-from ..call.output import Function
+from ..call.call import Call
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from .dispatch import OPERATIONS
@@ -66,7 +66,7 @@ class ValueAndJacobianOperation(Operation):
     result: ClassVar[ResultType] = ValueAndJacobian
     forms: ClassVar[Forms] = ("value", "jacobian")
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         return self.parts(*derive.jacobian(self.backend, function, leaves, value=self.gives_value))
 
 

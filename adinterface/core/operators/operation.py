@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from ..call.call import Call
-from ..call.layout import Layout, lay_out
-from ..call.output import Function, OutputKind
-from ..call.plan import Plan, plan
+from ..call.conversions import with_conversions
+from ..call.output import OutputKind
+from ..call.plan import Plan, lay_out
 from ..contract.auto import AutoBackend, SecondOrder
 from ..contract.backend import Arrays, Aux, Backend
 from ..contract.cache import Cache
@@ -25,7 +26,7 @@ from .second_order import first_order, second_order
 Results = Any
 
 #: What the engine computes for an operator: from the flat function, the native leaves and tangents to `Results`.
-Compute = Callable[[Function, Arrays, Arrays], Results]
+Compute = Callable[[Call, Arrays, Arrays], Results]
 
 #: The compiled `Compute`: takes the native leaves, the carried values and the tangents, concatenated.
 Compiled = Callable[..., Results]
@@ -122,27 +123,27 @@ class Operation(ABC):
         return known, signature.values, signature
 
     def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any]]:
-        layout, values = lay_out(args, kwargs)
-        require_leaves(self.name, layout, values)
-        layout = self.marked(layout, values)
-        wrappings = [each for node_type in layout.node_types() if (each := node_type.wrapping(self, layout)) is not None]
+        plan, values = lay_out(self.name, self.backend, args, kwargs)
+        require_leaves(self.name, plan, values)
+        plan = replace(plan, marks=self.marks(plan, values))
+        wrappings = [each for node_type in plan.node_types() if (each := node_type.wrapping(self, plan)) is not None]
         if self.takes != "arguments":
-            require_one(self.name, layout)
+            require_one(self.name, plan)
         if self.takes == "one number":
-            require_number(self.name, layout, self.shape(layout, values))
+            require_number(self.name, plan, self.shape(plan, values))
         elif self.order == 2 and not self.of_complex:
-            require_real(self.name, layout)
+            require_real(self.name, plan)
         copy, backends = self.outlives, self.backends
-        return plan(self.name, self.backend, layout, args, values, copy=copy, backends=backends, wrappings=wrappings), values
+        return with_conversions(plan, values, copy=copy, backends=backends, wrappings=wrappings), values
 
-    def marked(self, layout: Layout, values: Sequence[Any]) -> Layout:
-        """The layout after markers such as `Each` have been applied to it; Constants are already."""
-        return layout
+    def marks(self, plan: Plan, values: Sequence[Any]) -> Any:
+        """What markers such as `Each` say of the slots; None without markers. Constants are in the plan already."""
+        return None
 
-    def shape(self, layout: Layout, values: Sequence[Any]) -> tuple[int, ...]:
+    def shape(self, plan: Plan, values: Sequence[Any]) -> tuple[int, ...]:
         """The shape of the first differentiated leaf, as f gets it."""
-        n = layout.active[0]
-        library: Any = layout.slots[n].library
+        n = plan.active[0]
+        library: Any = plan.slots[n].library
         shape: tuple[int, ...] = library.shape(values[n])
         return shape
 
@@ -154,12 +155,12 @@ class Operation(ABC):
         """The native tangents, one for each active leaf."""
         return ()
 
-    def specialized(self, call: Call, leaves: Arrays, function: Function) -> Operation:
+    def specialized(self, call: Call, leaves: Arrays) -> Operation:
         """This operation with what is decided once, such as a sparsity pattern: for a call, or for a specialization."""
         return self
 
     @abstractmethod
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         """What the engine computes, and compiles in a prepared call."""
 
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
@@ -177,7 +178,7 @@ class Operation(ABC):
         outputs, aux, *parts = results if self.needs_aux else ((), None, *results)
         fields = [self._present(form, call, aux, part) for form, part in zip(self._parts, parts, strict=True)]
         if self.gives_value:
-            fields.insert(0, aux.form.assemble(outputs, aux.arrays, call.present))
+            fields.insert(0, call.value(outputs, aux))
         return fields[0] if self.result is None else self.result(*fields)
 
     def _present(self, form: FieldForm, call: Call, aux: Any, part: Any) -> Any:

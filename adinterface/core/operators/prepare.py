@@ -129,7 +129,7 @@ class Prepared:
         if signature is None:
             return partial(evaluate, self._operation, plan, self._f)
         key: Any = signature.key
-        static = (*signature.static_slots, *plan.layout.without_numbers) if self._keys_static else ()
+        static = (*signature.static_slots, *plan.without_numbers) if self._keys_static else ()
         last = self._last  # once: another thread may set it meanwhile
         if not static and last is not None and last[0] is plan:
             return last[1]

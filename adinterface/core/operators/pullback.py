@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, NoReturn, 
 from .. import derive
 from ..call.call import Call
 from ..call.cotangents import NativeMatch, native_tangents
-from ..call.output import Function, noting
+from ..call.output import noting
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Linearized, Pullback
 from ..contract.errors import BackendError
@@ -108,7 +108,7 @@ class Back(_Map, Generic[Gradients_co]):
         return stacks
 
     def _apply(self, back: Callable[[Arrays], Arrays], cotangent: Any, stacked: bool) -> Any:
-        call = self._call.again()
+        call = self._call.copy()
         with call.scope():
             match = NativeMatch(call.plan.backend, self._pulled.outputs, "the cotangent", stacked)
             match.read(self._pulled.aux.form.structure, cotangent, "cotangent")
@@ -145,7 +145,7 @@ class Push(_Map, Generic[Value_co]):
         return self._apply(derive.push_stacked(self._call.plan.backend, self._linear), tangents, stacked=True)
 
     def _apply(self, push: Callable[[Arrays], Arrays], tangents: tuple[Any, ...], stacked: bool) -> Any:
-        call = self._call.again()
+        call = self._call.copy()
         with call.scope():
             native = native_tangents(call, tangents, stacked)
             with estimating() as result, noting(call.plan):
@@ -216,7 +216,7 @@ class Reverse(Operation):
     forms: ClassVar[Forms] = ("value", "back")
     outlives = True
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         return derive.pullback(self.backend, function, leaves)
 
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
@@ -238,7 +238,7 @@ class Reverse(Operation):
     def finish(self, call: Call, results: Results) -> Any:
         for output in results.outputs:
             call.take(output)  # back may need it
-        value = results.aux.form.assemble(results.outputs, results.aux.arrays, call.present)
+        value = call.value(results.outputs, results.aux)
         return ValueAndBack(value, Back(call, results))
 
 
@@ -265,7 +265,7 @@ class Forward(Operation):
     def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
         return native_tangents(call, directions)
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         outputs, pushed, aux = derive.pushforward(self.backend, function, leaves, tangents)
         return self.parts(outputs, aux, pushed)
 
@@ -276,7 +276,7 @@ class Linearize(Operation):
     forms: ClassVar[Forms] = ("value", "push")
     outlives = True
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         return derive.linearize(self.backend, function, leaves)
 
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
@@ -295,7 +295,7 @@ class Linearize(Operation):
     def finish(self, call: Call, results: Results) -> Any:
         for output in results.outputs:
             call.take(output)  # push may need it
-        value = results.aux.form.assemble(results.outputs, results.aux.arrays, call.present)
+        value = call.value(results.outputs, results.aux)
         return ValueAndPush(value, Push(call, results))
 
 

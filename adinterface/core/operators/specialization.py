@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..call.call import Call
-from ..call.conversions import EnterSlots, conversions_into_compiled, enter_slots
-from ..call.output import Function, annotate
+from ..call.conversions import conversions_into_compiled, unless_identity
+from ..call.output import annotate
 from ..call.plan import Plan
 from ..contract.errors import AdinterfaceError
 from ..contract.library import NUMPY, PYTHON
@@ -31,23 +32,22 @@ class Specialization:
         self.f: Callable[..., Any] = f
         self.plan: Plan = plan
         self._static = tuple(static)
-        #: The carried values that are compiled in: those of the last call. f sees them if the engine calls it again.
-        self._given: dict[int, Any] = {n: values[n] for n in static}
+        #: The values of the last call, of which the static ones are compiled in. f sees these if the engine calls it again.
+        self._values: Sequence[Any] = [values[n] if n in static else None for n in range(len(values))]
         #: Whether the engine must copy the caller's arrays.
         self.copies: bool = operation.outlives or not _waits(operation, plan)
-        enters, carried = conversions_into_compiled(plan.backend, plan.layout, values, copy=self.copies)
-        self.enter: EnterSlots = enter_slots(enters, plan.layout.active)
-        #: The carried values that are not compiled in, and their conversions.
-        dynamic = [(n, enter) for n, enter in zip(plan.layout.carried, carried) if n not in self._given]
-        self.dynamic: tuple[int, ...] = tuple([n for n, _ in dynamic])
-        self.enter_carried: EnterSlots = enter_slots([enter for _, enter in dynamic], self.dynamic)
+        enters = conversions_into_compiled(plan.backend, plan, values, copy=self.copies)
+        #: The plan of the calls of compiled code.
+        self._into = replace(plan, enters=unless_identity(enters))
+        #: The carried values that are not compiled in.
+        self.dynamic: tuple[int, ...] = tuple([n for n in plan.carried if n not in static])
         self.compute: Compiled = operation.compile(self._compiled)
 
     def call(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         """The operator's results for the values of a call, and for its directions if the operator takes any."""
-        call = self.operation.call_type(self.plan, values, self.f)
+        call = self.operation.call_type(self._into, self.f, values, self.operation.output)
         try:
-            if self.plan.conversions.scope is None:
+            if self.plan.scope is None:
                 return self._in_scope(call, directions)
             with call.scope():
                 return self._in_scope(call, directions)
@@ -59,9 +59,9 @@ class Specialization:
     def _in_scope(self, call: Call, directions: tuple[Any, ...] | None) -> Any:
         operation, values = self.operation, call.values
         if self._static:
-            self._given = {n: values[n] for n in self._static}
-        native = call.native = self.enter(values, call.taken)
-        carried = self.enter_carried(values, call.taken) if self.dynamic else ()
+            self._values = [values[n] if n in self._static else None for n in range(len(values))]
+        native = call.enter()
+        carried = [call.entered[n] for n in self.dynamic]
         if directions is None:
             return operation.finish(call, self.compute(*native, *carried))
         tangents = operation.tangents(call, directions)
@@ -79,15 +79,15 @@ class Specialization:
     def _flat(self, compute: Compute) -> Compiled:
         """`compute` as a function of the active leaves, the dynamic carried values and the tangents, concatenated."""
         plan, f, output = self.plan, self.f, self.operation.output
-        count, behind = len(plan.layout.active), len(plan.layout.active) + len(self.dynamic)
+        dynamic = (*plan.active, *self.dynamic)
 
         def flat(*arrays: Any) -> Results:
-            dynamic = iter(arrays[count:behind])
-            given = self._given
-            both = [given[n] if n in given else next(dynamic) for n in plan.layout.carried]
-            function = Function(plan, f, both, output)
+            entered = [*self._values]
+            for n, array in zip(dynamic, arrays):
+                entered[n] = array
+            function = Call(plan, f, self._values, output, entered)
             function.owns_leaves = False
-            return compute(function, arrays[:count], arrays[behind:])
+            return compute(function, arrays[: len(plan.active)], arrays[len(dynamic) :])
 
         return flat
 
@@ -97,10 +97,10 @@ def _waits(operation: Operation, plan: Plan) -> bool:
 
     Otherwise the engine may still read an argument while the caller writes into it.
     """
-    if plan.conversions.result_library is NUMPY:
+    if plan.result_library is NUMPY:
         return True
     like_leaves = "arguments" in operation.forms or "argument" in operation.forms
-    return like_leaves and any(plan.layout.slots[n].library in (NUMPY, PYTHON) for n in plan.layout.active)
+    return like_leaves and any(plan.slots[n].library in (NUMPY, PYTHON) for n in plan.active)
 
 
 __all__ = ["Specialization"]

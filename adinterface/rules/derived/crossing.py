@@ -9,7 +9,6 @@ from typing import Any, ClassVar, ParamSpec, TypeVar, cast
 import numpy as np
 
 from ...core.call.call import Call
-from ...core.call.output import Function
 from ...core.contract.auto import AutoBackend
 from ...core.contract.backend import Arrays
 from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
@@ -129,13 +128,13 @@ class _Value(Operation):
     name = "differentiate_with"
     forms: ClassVar[Forms] = ("value",)
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
         with evaluation(leaves):
             return function(*leaves)
 
     def finish(self, call: Call, results: Results) -> Any:
         outputs, aux = results
-        return aux.form.assemble(outputs, aux.arrays, call.present)
+        return call.value(outputs, aux)
 
 
 def _gradient_of(arg: Any) -> Any:

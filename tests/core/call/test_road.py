@@ -582,18 +582,6 @@ def test_a_compiled_call_whose_results_are_not_waited_for_has_numbers_of_its_own
         np.testing.assert_allclose(np.max(np.asarray(of_second(found))), 1.0, rtol=1e-3)
 
 
-def test_what_nobody_can_write_to_goes_into_compiled_code_as_it_is():
-    """NumPy arrays are copied where the call does not wait; JAX's own, the usual leaf there, have no reason to be."""
-    for x in (jnp.ones(3), np.ones(3)):
-        (made,) = prepare(gradient, lambda x: (x**3).sum(), AutoJax(), x)._known.entries()
-        assert made.__self__.enter((x,), set())[0] is x
-    (made,) = prepare(gradient, lambda x, y: (x * y).sum(), AutoJax(), jnp.ones(3), Constant(np.ones(3)))._known.entries()
-    assert made.__self__.copies
-    y = np.ones(3)
-    (entered,) = made.__self__.enter_carried((jnp.ones(3), y), set())
-    assert entered is not y
-
-
 def test_a_cotangent_may_be_overwritten_at_once():
     """JAX copies it only when it gets there, so it must have been copied before."""
     x = jnp.ones(MANY, dtype="float32")

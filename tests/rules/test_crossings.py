@@ -29,8 +29,6 @@ from adinterface import (
 )
 from adinterface.rules import differentiate_with, scalar_rule
 
-pytestmark = pytest.mark.sweep  # test_rules.py runs with every change
-
 X, Y = np.array([0.3, 1.2]), np.array([2.0, 0.5])
 
 
@@ -58,18 +56,8 @@ def loss(f):
     return of
 
 
-# A prepared call inside is the same for every engine outside.
-@pytest.mark.parametrize(
-    ("outer", "inner", "prepared"),
-    [
-        pytest.param(
-            outer, inner, prepared, id=f"{inner} inside {outer}{', prepared' * prepared}",
-            marks=[pytest.mark.sweep] * (prepared and inner == "finite" and outer != "jax"),
-        )
-        for outer, inner in PAIRS
-        for prepared in (False, True)
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("prepared", [False, True])
+@each_pair
 def test_a_crossing_is_right_in_both_modes_and_to_second_order(outer, inner, prepared):
     backend, rtol = ENGINES[outer], 100 * rtol_of(BACKENDS[inner])
     f = differentiate_with(NATIVE[inner], BACKENDS[inner], prepared=prepared)
@@ -84,7 +72,7 @@ def test_a_crossing_is_right_in_both_modes_and_to_second_order(outer, inner, pre
     assert_tree(second, expected, 1e-4 if inner == "finite" else rtol)
 
 
-@pytest.mark.parametrize("inner", ["torch", "autograd", "finite"])
+@pytest.mark.parametrize("inner", ["torch", "finite"])
 def test_a_crossing_inside_compiled_jax(inner):
     f = differentiate_with(NATIVE[inner], BACKENDS[inner])
     p, rtol = {"x": X}, 100 * rtol_of(BACKENDS[inner])
@@ -116,20 +104,6 @@ def test_what_cannot_run_at_ones_tells_its_shapes_otherwise():
     told = differentiate_with(torch.linalg.inv, AutoTorch(), like=lambda a: a)
     found = prepare(gradient, lambda a: array_namespace(a).sum(told(a)), AutoJax(), a)(a)
     assert_tree(found, expected)
-
-
-def test_a_torch_module_inside_a_jitted_jax_loss():
-    module = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)).double()
-    call = differentiate_with(lambda parameters, x: torch.func.functional_call(module, parameters, (x,)), AutoTorch())
-    with jax.enable_x64(True):
-        parameters = {name: jnp.asarray(p.detach().numpy()) for name, p in module.named_parameters()}
-        x = jnp.asarray([[0.3, 1.2], [2.0, 0.5]])
-        found = jax.jit(jax.grad(lambda parameters, x: jnp.sum(call(parameters, x) ** 2)))(parameters, x)
-    module(torch.tensor(np.asarray(x))).square().sum().backward()
-    assert set(found) == {name for name, _ in module.named_parameters()}
-    for name, parameter in module.named_parameters():
-        assert isinstance(found[name], jax.Array)
-        assert_numbers(found[name], parameter.grad, 1e-12)
 
 
 def test_a_jax_function_in_a_torch_training_step():
@@ -193,17 +167,6 @@ def test_what_cannot_cross_is_refused():
 
 
 @each_engine
-def test_ufuncs_of_scipy_with_partial_derivatives(backend):
-    lambert = scalar_rule(lambda x: scipy.special.lambertw(x).real, lambda w, x: w / (x * (1 + w)), host=True)
-    found = gradient(lambda x: array_namespace(x).sum(lambert(x) ** 2), backend, X)[0]
-    w = scipy.special.lambertw(X).real
-    assert_tree(found, 2 * w * w / (X * (1 + w)), 1e-12)
-    erf = scalar_rule(scipy.special.erf, lambda value, x: array_namespace(x).exp(-x * x) * (2 / np.pi**0.5))
-    second = prepare(hessian, lambda x: array_namespace(x).sum(erf(x)), backend, X)
-    assert_tree(second(X), np.diag(-4 * X / np.pi**0.5 * np.exp(-(X**2))), 1e-12)
-
-
-@each_engine
 def test_a_matrix_exponential_whose_derivative_is_one_of_a_larger_matrix(backend):
     @rule(host=lambda a: a)
     def expm(a):
@@ -242,7 +205,7 @@ def test_host_code_in_batches_and_compiled():
         assert_numbers(jax.vmap(cube)(batch), np.array([X, Y]) ** 3)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int64"])
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int64"])
 def test_compiled_jax_calls_back_in_full_precision_from_any_thread(dtype):
     """For larger arrays from a thread of its own, in which a scoped precision does not hold."""
     seen = []
@@ -300,16 +263,6 @@ def test_compiled_jax_takes_nothing_but_numbers_from_a_run_at_ones(crosses, case
         jax.jit(lambda x: loss(made(x), x))(jnp.asarray(x)).block_until_ready()
 
 
-def test_compiled_jax_matches_a_dict_of_another_order_by_its_keys():
-    @rule(host=True)
-    def both(x):
-        return {"a": x, "b": 2 * x} if x[0] == 1 else {"b": 2 * x, "a": x}
-
-    both.pullback(lambda c, value, x: c["a"] + 2 * c["b"])
-    fast = prepare(value_and_gradient, lambda x: (both(x)["a"] + 10 * both(x)["b"]).sum(), AutoJax(), X)
-    assert_tree(tuple(fast(X)), (np.asarray(21 * X.sum()), (np.full(2, 21.0),)))
-
-
 def test_an_example_of_another_dtype_is_an_error_where_jax_has_both():
     cube = rule(host=lambda x: x.astype("float32"))(lambda x: np.asarray(x, "float64") ** 3)
     cube.pullback(lambda c, value, x: 3 * x * x * array_namespace(x).astype(c, x.dtype))
@@ -330,7 +283,7 @@ def test_python_values_that_differ_within_a_batch_are_an_error(transformed):
 
 
 @pytest.mark.parametrize("inner", [None, AutoAutograd(), AutoFiniteDifferences()], ids=["rule", "autograd", "finite"])
-@pytest.mark.parametrize("outer", BACKENDS)
+@pytest.mark.parametrize("outer", ["jax", "torch"])
 def test_host_code_writes_into_a_copy(outer, inner):
     """The gradient of sum(x^3) sum(x), by a function that doubles its argument."""
 
@@ -350,27 +303,6 @@ def test_host_code_writes_into_a_copy(outer, inner):
     assert_tree(gradient(lambda x: made(x) * array_namespace(x).sum(x), BACKENDS[outer], x)[0], expected, 1e-6)
     assert float(made(x)) == pytest.approx((X**3).sum())
     assert_numbers(x, X)
-
-
-@each_engine
-def test_a_sort_based_statistic_once_for_every_engine(backend):
-    """The mean of the middle half, by positions that NumPy finds."""
-
-    @rule(host=lambda x: x[0])
-    def midmean(x):
-        return np.sort(x)[len(x) // 4 : -(len(x) // 4)].mean()
-
-    @rule(host=lambda x: x)
-    def weights(x):
-        places = np.argsort(x)[len(x) // 4 : -(len(x) // 4)]
-        return np.isin(np.arange(len(x)), places) / len(places)
-
-    weights.pullback(lambda c, value, x: None)
-    midmean.pullback(lambda c, value, x: c * weights(x))
-    x = np.array([5.0, 1.0, 4.0, 2.0, 9.0, 3.0, 8.0, 7.0])
-    expected = np.array([1.0, 0, 1, 0, 0, 1, 0, 1]) / 4
-    assert_tree(gradient(midmean, backend, x)[0], expected)
-    assert_tree(hessian(lambda x: midmean(x) ** 2, backend, x), 2 * np.outer(expected, expected))
 
 
 def test_scalar_rules_broadcast_and_refuse_a_wrong_number():

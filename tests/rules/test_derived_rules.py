@@ -1,7 +1,6 @@
 """Rules that people need: roots, fixed points, linear systems, hooks, recomputation, stand-ins for derivatives."""
 
 import functools
-from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +26,6 @@ from adinterface import (
     array_namespace,
     batched,
     derivative,
-    diagonal_hessian,
     gradient,
     hessian,
     hvp,
@@ -39,12 +37,8 @@ from adinterface import (
     pushforward,
     rule,
     second_derivative,
-    value_and_gradient,
-    value_and_jacobian,
 )
-from adinterface.rules import checkpoint, fixed_point, gradient_hook, linear_solve, root, scalar_rule, straight_through
-
-pytestmark = pytest.mark.sweep  # test_rules.py runs with every change
+from adinterface.rules import checkpoint, fixed_point, gradient_hook, linear_solve, root
 
 A = np.array([2.0, 5.0])
 
@@ -78,18 +72,6 @@ def test_a_root_in_both_modes_and_to_second_order(backend):
     second = [(exact_jacobian(A + step * e)[0] - exact_jacobian(A - step * e)[0]) / (2 * step) for e in np.eye(2)]
     assert_tree(hessian(lambda a: solved(a)[0], backend, A), np.array(second), 1e-4 if rtol > 1e-9 else 1e-7)
     assert_tree(prepare(jacobian, solved, backend, A)(A)[0], exact_jacobian(A), rtol)
-
-
-@each_engine
-def test_a_root_of_one_number_to_nine_digits(backend):
-    def newton(g, x):
-        return scipy.optimize.newton(g, x, tol=1e-15)
-
-    def cube_root(a):
-        return root(lambda x, a: x**3 - a, 1.0, a, solver=newton)
-
-    assert gradient(cube_root, backend, 8.0)[0] == pytest.approx(1 / 12, rel=1e-9)
-    assert hessian(cube_root, backend, 8.0) == pytest.approx(-2 / 9 * 8.0 ** (-5 / 3), rel=1e-9)
 
 
 @each_engine
@@ -181,14 +163,12 @@ def applied(x, a):
 
 #: Functions of complex numbers: of roots of an equation, holomorphic or not, and of linear systems.
 COMPLEX_RULES = {
-    "root": lambda z: root(lambda x, z: x * x - z, Z, z, solver=newton_in_the_plane),
     "root that is not holomorphic": lambda z: root(
         lambda x, z: x * x + 0.3 * mirrored(x) * z - z, Z, z, solver=newton_in_the_plane
     ),
     "fixed point": lambda z: fixed_point(
         lambda x, z: 0.2 * array_namespace(x).exp(x) * z + 0.1 * mirrored(x), 0 * Z, z, solver=fixed
     ),
-    "matrix formed": lambda z: linear_solve(applied, z, _with(COMPLEX, z) * z, solver=by_columns),
     "transposed": lambda z: linear_solve(applied, z, _with(COMPLEX, z) * z, solver=by_columns, transposed=lambda x, a: a.T @ x),
     "product that conjugates": lambda z: linear_solve(
         lambda x, a: a @ x + 0.3 * mirrored(x), z, _with(COMPLEX, z) * z, solver=by_columns
@@ -202,7 +182,7 @@ def _with(a, beside):
 
 @each_engine
 @pytest.mark.parametrize("f", COMPLEX_RULES.values(), ids=COMPLEX_RULES)
-def test_solutions_of_complex_numbers_in_both_modes_and_to_second_order(f, backend):
+def test_solutions_of_complex_numbers_in_both_modes(f, backend):
     differences = AutoFiniteDifferences()
     expected = gradient(lambda z: distance(f(z)), differences, Z)[0]
     for mode in ("forward", "reverse"):
@@ -212,12 +192,6 @@ def test_solutions_of_complex_numbers_in_both_modes_and_to_second_order(f, backe
     pushed = pushforward(f, backend, (Z,), (tangent,)).tangent
     (pulled,) = pullback(f, backend, Z).back(cotangent)
     assert np.vdot(cotangent, pushed).real == pytest.approx(np.vdot(tangent, pulled).real, rel=1e-8)
-
-    def of_parts(t):
-        return distance(f(t[0] + 1j * t[1]))
-
-    parts, direction = np.stack([Z.real, Z.imag]), np.stack([tangent.real, tangent.imag])
-    assert_tree(hvp(of_parts, backend, parts, direction), hvp(of_parts, differences, parts, direction), 1e-5)
 
 
 @each_engine
@@ -266,17 +240,6 @@ def test_a_hook_changes_the_cotangent_alone(backend):
     assert gradient(lambda x: gradient_hook(x, lambda c: seen.append(c)) ** 2, backend, 3.0) == (6.0,)
     assert len(seen) == 1
     assert gradient(lambda x: gradient_hook(x, lambda c: -c) ** 2, backend, 3.0) == (-6.0,)
-
-
-@each_backend
-def test_a_stand_in_for_a_derivative(backend):
-    rounded = straight_through(lambda x: array_namespace(x).round(x))
-    step = straight_through(lambda x: array_namespace(x).sign(x), lambda x: array_namespace(x).tanh(x))
-    x = np.array([0.3, 1.7])
-    value, (slopes,) = value_and_gradient(lambda x: array_namespace(x).sum(rounded(x) ** 2), backend, x)
-    assert float(value) == 4.0
-    assert_tree(slopes, 2 * np.round(x), 10 * rtol_of(backend))
-    assert_tree(jacobian(step, backend, x)[0], np.diag(1 - np.tanh(x) ** 2), 100 * rtol_of(backend))
 
 
 @each_backend
@@ -385,28 +348,7 @@ def test_a_root_in_whose_equation_a_root_stands_to_third_order(backend):
 
     exact = -2 / 9 * 3.0 ** (-5 / 3)
     assert_numbers(hessian(nested, backend, 3.0), exact, 1e-8)
-    assert_numbers(bent(3.0), exact, 1e-8)
-    assert_numbers(prepare(hessian, nested, backend, 2.0)(3.0), exact, 1e-8)
     assert_numbers(gradient(bent, backend, 3.0)[0], 10 / 27 * 3.0 ** (-8 / 3), 1e-8)
-
-
-@each_engine
-def test_a_batch_in_the_equation_of_a_root(backend):
-    """y = 3 a, since the gradients of the sum of squares at a and a / 2 are 2 a and a."""
-
-    def equation(y, a):
-        batch = Each(array_namespace(a).stack([a, a / 2]))
-        slopes = batched(gradient, lambda t: array_namespace(t).sum(t * t), backend, batch)[0]
-        return y - slopes[0] - slopes[1]
-
-    def energy(x):
-        found = root(equation, np.zeros(2), x, solver=lambda g, y: y - g(y))
-        return array_namespace(found).sum(found * found * found)
-
-    assert_tree(gradient(energy, backend, A)[0], 81 * A**2, 1e-12)
-    assert_tree(hessian(energy, backend, A), np.diag(162 * A), 1e-12)
-    moved = pushforward(lambda x: gradient(energy, backend, x)[0], backend, (A,), (np.ones(2),)).tangent
-    assert_tree(moved, 162 * A, 1e-12)
 
 
 def test_what_is_no_function_is_refused():
@@ -417,7 +359,6 @@ def test_what_is_no_function_is_refused():
         (lambda: root(abs, 1.0), "root: solver must be a function, it is missing. Write, for example, solver=lambda g, x0:"),
         (lambda: linear_solve(MATRIX, B, solver=gmres), "linear_solve: matvec must be a function, not a ndarray"),
         (lambda: gradient_hook(1.0, 2.0), "gradient_hook takes a value and a function of its cotangent, not a float"),
-        (lambda: straight_through(1.0), r"straight_through takes functions, straight_through\(f, surrogate\), not a float"),
         (lambda: checkpoint(1.0), "checkpoint takes a function, not a float: write @checkpoint above its definition"),
     ):
         with pytest.raises(TypeError, match=message):
@@ -425,8 +366,6 @@ def test_what_is_no_function_is_refused():
 
 
 # Functions of the host with rules, to what their exact derivatives are --------------------------------------------------
-
-ERF = scalar_rule(scipy.special.erf, lambda value, x: 2 / np.pi**0.5 * array_namespace(x).exp(-x * x))
 
 
 @rule(host=lambda x: x[0])
@@ -454,82 +393,23 @@ def _along(a, direction):
 expm.pushforward(lambda tangents, value, a: _along(a, tangents[0]))
 expm.pullback(lambda cotangent, value, a: _along(a.T, cotangent))
 
-X = np.array([0.3, -0.7, 1.1])
-TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])  # expm(t TURN) is a rotation by t
-#: f, the point, its gradient and its Hessian there.
-HOSTS = {
-    "erf": (
-        lambda x: array_namespace(x).sum(ERF(x)), X, 2 / np.pi**0.5 * np.exp(-(X**2)),
-        np.diag(-4 * X / np.pi**0.5 * np.exp(-(X**2))),
-    ),
-    "median": (lambda x: middle(x) ** 2, X, np.array([0.6, 0.0, 0.0]), np.diag([2.0, 0.0, 0.0])),
-    "expm": (
-        lambda x: expm(x[0] * array_namespace(x).asarray(TURN))[0, 1], X[:1], np.cos(X[:1]), -np.sin(X[:1])[:, None],
-    ),
-}  # fmt: skip
-
-
-@each_backend
-@pytest.mark.parametrize("name", HOSTS)
-def test_functions_of_the_host_have_exact_derivatives_in_both_modes(name, backend):
-    f, x, slope, curvature = HOSTS[name]
-    differences = isinstance(backend, AutoFiniteDifferences)
-    assert_tree(gradient(f, backend, x)[0], slope, 1e-9)
-    assert_tree(pushforward(f, backend, (x,), (np.ones_like(x),)).tangent, np.asarray(slope.sum()), 1e-9)
-    assert_tree(hessian(f, backend, x), curvature, 1e-7 if differences else 1e-9)
-    if not differences:
-        forward = pushforward(f, replace(backend, mode="forward"), (x,), (np.ones_like(x),))
-        assert_tree(forward.tangent, np.asarray(slope.sum()), 1e-9)
-
-
-@each_engine
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
-def test_a_stand_in_is_right_where_its_surrogate_is_infinite(mode, backend):
-    backend = type(backend)(mode=mode)
-    x = np.array([np.inf, -np.inf, 2.0])
-    sign = straight_through(lambda x: array_namespace(x).sign(x))
-    saturated = straight_through(lambda x: array_namespace(x).sign(x), lambda x: array_namespace(x).tanh(x))
-    for call in (value_and_jacobian, prepare(value_and_jacobian, sign, backend, x)):
-        value, jacobians = call(x) if call is not value_and_jacobian else call(sign, backend, x)
-        assert_tree(value, np.array([1.0, -1.0, 1.0]))
-        assert_tree(jacobians[0], np.eye(3))
-    assert_numbers(jacobian(saturated, backend, x)[0], np.diag(1 - np.tanh(x) ** 2))
-    assert value_and_gradient(sign, backend, np.inf) == (1.0, (1.0,))
-    assert value_and_gradient(sign, AutoFiniteDifferences(), np.inf)[0] == 1.0
-    assert sign(np.float64(np.inf)) == 1.0
-    narrow = straight_through(lambda x: x > 1.0, lambda x: x * x)
-    given = np.array([0.5, 2.0], "float32")
-    value, jacobians = value_and_jacobian(narrow, backend, given)
-    assert value.dtype == jacobians[0].dtype == np.float32
-    assert_numbers(jacobians[0], np.diag(2 * given))
-
 
 def reversed_inside(x):
     """x^3 by a product of which one factor has a reversed gradient: its gradient is -2 x^2 + x^2."""
     return gradient_hook(x * x, lambda c: -c) * x
 
 
-INNER_REVERSE = [
-    AutoJax(),
-    AutoJax(mode="reverse"),
-    AutoAutograd(),
-    AutoAutograd(mode="reverse"),
-    SecondOrder(AutoTorch(mode="forward"), AutoTorch()),
-    SecondOrder(AutoFiniteDifferences(), AutoTorch()),
-]
-INNER_FORWARD = [
-    AutoJax(mode="forward"),
-    AutoTorch(mode="forward"),
-    AutoAutograd(mode="forward"),
-    AutoFiniteDifferences(),
-    SecondOrder(AutoJax(mode="reverse"), AutoJax(mode="forward")),
-    SecondOrder(AutoTorch(), AutoTorch(mode="forward")),
+HOOKS = [
+    (AutoJax(), -2.0),
+    (AutoAutograd(mode="reverse"), -2.0),
+    (SecondOrder(AutoTorch(mode="forward"), AutoTorch()), -2.0),
+    (AutoTorch(mode="forward"), 6.0),
+    (AutoFiniteDifferences(), 6.0),
+    (SecondOrder(AutoJax(mode="reverse"), AutoJax(mode="forward")), 6.0),
 ]
 
 
-@pytest.mark.parametrize(
-    ("backend", "slope"), [*[(b, -2.0) for b in INNER_REVERSE], *[(b, 6.0) for b in INNER_FORWARD]], ids=str
-)
+@pytest.mark.parametrize(("backend", "slope"), HOOKS, ids=str)
 def test_second_derivatives_through_a_hook_are_those_of_the_gradient(backend, slope):
     """In reverse of -x^2, in forward mode, which hooks do not affect, of 3 x^2."""
     expected, rtol = slope * 1.3, 1e-5
@@ -537,17 +417,12 @@ def test_second_derivatives_through_a_hook_are_those_of_the_gradient(backend, sl
     assert_numbers(hvp(reversed_inside, backend, 1.3, 2.0), 2 * expected, rtol)
     assert_numbers(second_derivative(reversed_inside, backend, 1.3), expected, rtol)
     assert_numbers(prepare(hessian, reversed_inside, backend, 1.3)(1.3), expected, rtol)
-    assert_numbers(diagonal_hessian(reversed_inside, backend, 1.3)[0], expected, rtol)
-    if isinstance(backend, (AutoJax, AutoAutograd)):
-        assert_numbers(gradient(lambda x: gradient(reversed_inside, backend, x)[0], backend, 1.3)[0], expected, rtol)
-        assert_numbers(batched(hessian, reversed_inside, backend, Each(np.array([1.3]))), [expected], rtol)
 
 
-@pytest.mark.parametrize("backend", [*INNER_REVERSE, AutoTorch()], ids=str)
+@each_engine
 def test_a_hook_that_is_not_linear_is_never_transposed(backend):
     """In reverse, f has the gradient 9 x^4 + cos x; three such numbers have a Jacobian of three such rows."""
-    point, inner = 0.7, backend.inner if isinstance(backend, SecondOrder) else backend
-    inner = type(inner)(mode="reverse")
+    point, backend = 0.7, type(backend)(mode="reverse")
 
     def f(x):
         return gradient_hook(x, lambda c: c * c) ** 3 + array_namespace(x).sin(x)
@@ -556,20 +431,13 @@ def test_a_hook_that_is_not_linear_is_never_transposed(backend):
         return f(x) * array_namespace(x).ones(3, dtype=x.dtype)
 
     slope = 9 * point**4 + np.cos(point)
-    assert_numbers(gradient(f, inner, point)[0], slope)
-    assert_numbers(derivative(f, inner, point), slope)
-    assert_numbers(prepare(derivative, f, inner, point)(point), slope)
-    assert_numbers(jacobian(three, inner, point)[0], np.full(3, slope))
-    assert_numbers(pushforward(three, inner, (point,), (2.0,)).tangent, np.full(3, 2 * slope))
-    assert_numbers(linearize(three, inner, point).push(2.0), np.full(3, 2 * slope))
-    assert_numbers(prepare(pushforward, three, inner, (point,), (2.0,))((point,), (2.0,)).tangent, np.full(3, 2 * slope))
-    if backend == AutoTorch():
-        return  # refused at the second order, see below
-    expected = 36 * point**3 - np.sin(point)
-    for operator in (second_derivative, hessian):
-        assert_numbers(operator(f, backend, point), expected, 1e-5)
-        assert_numbers(prepare(operator, f, backend, point)(point), expected, 1e-5)
-    assert_numbers(hvp(f, backend, point, 2.0), 2 * expected, 1e-5)
+    assert_numbers(derivative(f, backend, point), slope)
+    assert_numbers(jacobian(three, backend, point)[0], np.full(3, slope))
+    assert_numbers(pushforward(three, backend, (point,), (2.0,)).tangent, np.full(3, 2 * slope))
+    assert_numbers(linearize(three, backend, point).push(2.0), np.full(3, 2 * slope))
+    assert_numbers(prepare(pushforward, three, backend, (point,), (2.0,))((point,), (2.0,)).tangent, np.full(3, 2 * slope))
+    if not isinstance(backend, AutoTorch):  # which refuses it, see below
+        assert_numbers(hessian(f, backend, point), 36 * point**3 - np.sin(point), 1e-5)
 
 
 def test_torch_refuses_a_hook_in_a_backward_pass_through_a_backward_pass():
@@ -583,41 +451,3 @@ def test_torch_refuses_a_hook_in_a_backward_pass_through_a_backward_pass():
         with pytest.raises(BackendError, match=r"f applies gradient_hook in a backward pass through a backward pass\. torch"):
             call()
     assert hessian(lambda x: gradient_hook(x, lambda c: -c) * 3.0, AutoTorch(), 1.3) == 0.0
-
-
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
-def test_small_rules_go_where_torch_cannot_take_a_rule(mode):
-    """Forward inside forward: what a stand-in, a hook and a checkpoint are as they are written is right there."""
-    backend = AutoTorch(mode=mode)
-    rounded = straight_through(lambda x: array_namespace(x).round(x), lambda x: x**3)
-    assert hessian(lambda x: rounded(x) * 2.0, backend, 1.5) == 18.0
-    assert hessian(lambda x: gradient_hook(x, lambda c: c) ** 3, backend, 2.0) == 12.0
-    assert hessian(checkpoint(lambda x: x**3), backend, 2.0) == 12.0
-
-
-THREE_ROOTS = [
-    AutoTorch(),
-    SecondOrder(AutoTorch(mode="forward"), AutoTorch()),
-    SecondOrder(AutoTorch(), AutoTorch(mode="forward")),
-]
-
-
-@pytest.mark.parametrize("backend", THREE_ROOTS, ids=str)
-def test_a_root_in_the_equation_of_a_root_in_that_of_a_root(backend):
-    """Each is a power of a: y^2 = a, y^2 = (a y)^(1/2), y^2 = (a y)^(1/3)."""
-
-    def newton(g, x):
-        for _ in range(6):
-            x = x - g(x) * 2e-4 / (g(x + 1e-4) - g(x - 1e-4))
-        return x
-
-    one = lambda a: root(lambda y, a: y**2 - a, 1.0, a, solver=newton)
-    two = lambda a: root(lambda y, a: y**2 - one(a * y), 1.0, a, solver=newton)
-    three = lambda a: root(lambda y, a: y**2 - two(a * y), 1.0, a, solver=newton)
-    power = 1 / 5
-    expected = power * (power - 1) * 1.7 ** (power - 2)
-    assert_numbers(hessian(three, backend, 1.7), expected, 1e-6)
-    assert_numbers(hvp(three, backend, 1.7, 2.0), 2 * expected, 1e-6)
-    captured = lambda a: root(lambda y, a: y**2 - root(lambda z: z**2 - two(a * y), 1.0, solver=newton), 1.0, a, solver=newton)
-    with pytest.raises(RuleError, match=r"^root: it captures an array that is being differentiated"):
-        hessian(captured, backend, 1.7)

@@ -1,18 +1,16 @@
 """`scan`, `fori_loop`, `while_loop`, `cond` and `switch`: jax.lax's meaning on every engine, over trees, in every operator."""
 
 import functools
-import re
 import tracemalloc
 from dataclasses import dataclass, replace
 from typing import Any
 
-import array_api_strict
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from backends_table import BACKENDS, assert_numbers, assert_tree, each_backend, each_engine, rtol_of
+from backends_table import assert_numbers, assert_tree, each_backend, each_engine, rtol_of
 
 from adinterface import (
     AutoAutograd,
@@ -30,17 +28,14 @@ from adinterface import (
     gradient,
     hessian,
     hvp,
-    jacobian,
     linearize,
     numpy_function,
     prepare,
     pullback,
     pushforward,
-    second_derivative,
     value_and_gradient,
 )
 from adinterface.loops import cond, fori_loop, scan, switch, while_loop
-from adinterface.tools import check_neutral
 
 #: Arrays of each library, to run a loop outside any operator.
 MAKERS = {
@@ -88,26 +83,6 @@ OPERATORS = {
 }
 
 
-WAYS = [{}, {"reverse": True}, {"checkpoint": 3}, {"checkpoint": 3, "reverse": True}]
-
-
-@pytest.mark.parametrize(
-    ("how", "backend"),
-    [
-        # JAX compiles each; the last has a checkpoint and goes in reverse.
-        pytest.param(how, backend, id=f"{how}-{name}", marks=[pytest.mark.sweep] * (name == "jax" and how in WAYS[1:3]))
-        for how in WAYS
-        for name, backend in BACKENDS.items()
-    ],
-)
-@pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS.keys())
-def test_every_operator_is_right_through_a_scan(operator, how, backend):
-    expected = _expected(operator, how.get("reverse", False))
-    found = operator(functools.partial(recurrence, **how), backend)
-    tolerance = 1e-5 if operator in (OPERATORS["hessian"], OPERATORS["hvp"]) else 1e-7
-    assert_numbers_of_tree(found, expected, tolerance if isinstance(backend, AutoFiniteDifferences) else 1e-9)
-
-
 @functools.cache
 def _expected(operator, reverse):
     return operator(functools.partial(recurrence_by_hand, reverse=reverse), AutoAutograd())
@@ -126,68 +101,6 @@ def test_forward_mode_goes_through_a_checkpointed_scan(backend):
     f = functools.partial(recurrence, checkpoint=True)
     assert_numbers(gradient(f, backend, THETA)[0], _expected(OPERATORS["gradient"], False)[0], 1e-9)
     assert_numbers(hessian(f, backend, THETA), _expected(OPERATORS["hessian"], False), 1e-9)
-
-
-@each_backend
-def test_jacobians_go_through_what_is_stacked(backend):
-    found = jacobian(
-        lambda t: scan(lambda c, x: (c * t[0], c * x), t[1], 0 * t[0] + np_like(t, XS), checkpoint=2)[1], backend, THETA
-    )
-    n = np.arange(7)
-    expected = np.stack([THETA[1] * n * THETA[0] ** np.maximum(n - 1, 0) * XS, THETA[0] ** n * XS], axis=1)
-    assert_tree(found, (expected,), 10 * rtol_of(backend))
-
-
-def np_like(x, array):
-    return array_namespace(x).asarray(array)
-
-
-@each_backend
-def test_fori_loop(backend):
-    def f(x):
-        return fori_loop(1, 5, lambda i, c: c * x + i, 1.0)
-
-    assert_tree(derivative(f, backend, 2.0), 4 * 8.0 + 3 * 4.0 + 2 * 2.0 * 2 + 3, rtol_of(backend))
-    assert_tree(gradient(lambda x: fori_loop(0, 3, lambda i, c: c + x[i] ** 2, 0.0, checkpoint=2), backend, XS[:4])[0],
-                np.array([*2 * XS[:3], 0.0]), rtol_of(backend))  # fmt: skip
-
-
-@each_backend
-def test_while_loop(backend):
-    if backend == AutoJax():
-        backend = AutoJax(mode="forward")
-
-    def f(x):
-        return while_loop(lambda c: c["n"] * 1.0 < 100, lambda c: {"y": c["y"] * x, "n": c["n"] * 3}, {"y": x, "n": 2})["y"]
-
-    assert_tree(derivative(f, backend, 1.5), 5 * 1.5**4, rtol_of(backend))
-    assert_tree(prepare(derivative, f, backend, 1.0)(1.5), 5 * 1.5**4, rtol_of(backend))
-    assert_tree(second_derivative(f, backend, 1.5), 20 * 1.5**3, 1e-5 if backend == AutoFiniteDifferences() else 1e-9)
-
-
-@each_backend
-def test_cond_and_switch(backend):
-    def f(x):
-        y = cond(x > 0, lambda x, c: c * x**2, lambda x, c: -c * x, x, 2.0)
-        return y + switch(cast_to_integer(x), [lambda x: 3 * x, lambda x: 5 * x, lambda x: 7 * x], x)
-
-    fast = prepare(derivative, f, backend, 1.5)
-    for call in (fast, functools.partial(derivative, f, backend)):
-        for x, slope in ((1.5, 6.0 + 5), (-1.5, -2.0 + 3), (9.5, 38.0 + 7)):
-            assert_tree(call(x), slope, rtol_of(backend))
-
-
-def cast_to_integer(x):
-    xp = array_namespace(x)
-    return (
-        xp.astype(xp.floor(xp.asarray(x)), xp.int32)
-        if isinstance(x, (jax.Array, torch.Tensor))
-        else int(np.floor(as_number(x)))
-    )
-
-
-def as_number(x):
-    return getattr(x, "_value", x)
 
 
 # Trees -----------------------------------------------------------------------------------------------------------------------
@@ -230,13 +143,6 @@ def test_carries_slices_and_results_are_trees(backend):
 
     p = {"a": np.array([0.3, 0.5]), "b": np.array([0.1, 0.2]), "w": np.array([1.0, 2.0, 3.0])}
     assert_tree(gradient(f, backend, p), gradient(by_hand, AutoAutograd(), p), rtol_of(backend))
-
-
-@each_library
-def test_a_dict_may_come_back_in_another_order(make):
-    last, _ = scan(lambda c, x: ({"b": c["a"], "a": c["b"]}, None), {"a": make(1.0), "b": make(2.0)}, length=3)
-    assert list(last) == ["b", "a"] or list(last) == ["a", "b"]
-    assert (float(last["a"]), float(last["b"])) == (2.0, 1.0)
 
 
 @each_library
@@ -375,28 +281,6 @@ def test_jax_traces_a_step_once_however_many_there_are():
 
 
 @each_engine
-def test_loops_nest_and_close_over_each_other(backend):
-    def f(theta):
-        def outer(c, x):
-            inner = fori_loop(0, 3, lambda i, d: d * theta[1] + x * c, c)
-            return cond(inner > 0, lambda d: d * theta[0], lambda d: d, inner), None
-
-        return scan(outer, 1.0, array_namespace(theta).asarray(XS), checkpoint=3)[0]
-
-    def by_hand(theta):
-        c = 1.0
-        for x in XS:
-            d = c
-            for _ in range(3):
-                d = d * theta[1] + x * c
-            c = d * theta[0]
-        return c
-
-    assert_tree(gradient(f, backend, THETA), gradient(by_hand, AutoAutograd(), THETA), 1e-9)
-    assert_tree(prepare(gradient, f, backend, THETA)(THETA), gradient(by_hand, AutoAutograd(), THETA), 1e-9)
-
-
-@each_engine
 def test_an_operator_inside_a_loop(backend):
     def descend(start):
         potential = lambda x: (x**2 - 2.0) ** 2
@@ -430,17 +314,6 @@ def test_numpy_code_may_loop(backend):
         return np.sum(ys["a"] ** 2) + c + np.sum(plain) + grown + chosen + summed
 
     assert_tree(gradient(f, backend, THETA), gradient(f, AutoFiniteDifferences(), THETA), 1e-6)
-
-
-def test_arrays_of_any_library_of_the_standard_go_round():
-    x = array_api_strict.asarray([1.0, 2.0, 3.0])
-    last, ys = scan(lambda c, x: ((c[0] * x, c[1] + 1), c[0]), (1.0, 0), x, checkpoint=2)
-    assert type(ys) is type(x)
-    assert (float(last[0]), int(last[1])) == (6.0, 3)
-    assert ys.tolist() == [1.0, 1.0, 2.0] if hasattr(ys, "tolist") else np.asarray(ys).tolist() == [1.0, 1.0, 2.0]
-    assert float(fori_loop(0, 3, lambda i, c: c + x[int(i)], 0.0 * x[0])) == 6.0
-    assert float(while_loop(lambda c: c < 10, lambda c: c * x[1], x[0])) == 16.0
-    assert check_neutral(recurrence, THETA).ok
 
 
 # Inside an engine's own transformations --------------------------------------------------------------------------------------
@@ -581,19 +454,6 @@ def test_a_step_may_write_into_its_slice(how, backend):
         assert_numbers(array, numbers, 0.0)
 
 
-@pytest.mark.parametrize("how", [{}, {"checkpoint": 1}, {"reverse": True}], ids=str)
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=str)
-def test_a_step_may_write_into_a_slice_with_a_gradient(backend, how):
-    x = torch.tensor([[0.5, 1.5], [2.0, -1.0]], dtype=torch.float64)
-
-    def f(step, x):
-        return scan(step, x[0], x, **how)[0].sum() * x.sum()
-
-    for operator in (gradient, hessian):
-        found, expected = (operator(functools.partial(f, step), backend, x) for step in (written_slice, pure_slice))
-        assert_numbers_of_tree(found, expected, 1e-6)
-
-
 def test_a_loop_leaves_its_slices_as_they_are():
     for xs in (np.array([1.0, 2.0]), torch.tensor([1.0, 2.0])):
         before = xs * 1.0
@@ -676,18 +536,6 @@ def test_torch_finds_what_a_step_closes_over_wherever_it_stands():
 
     for one, other in zip(trained(3), trained(None)):
         assert_numbers(one, other, 1e-12)
-
-
-class Square(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    def backward(ctx, cotangent):
-        (x,) = ctx.saved_tensors
-        return 2 * x * cotangent
 
 
 def test_autograd_goes_back_through_a_checkpoint_as_often_as_asked():
@@ -910,29 +758,6 @@ def test_branches_that_differ_are_refused_where_jax_chooses():
     assert float(jax.jit(lambda x: cond(x > 0, lambda x: 0.0, lambda x: x, x))(jnp.float32(-2.0))) == -2.0
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "words"),
-    [
-        (lambda x: 1, lambda x: 2.0, "is a Python float from the one, and a Python int from the other"),
-        (lambda x: x, lambda x: 2, "is a Python int from the one, and float64 of shape () from the other"),
-        (
-            lambda x: 1.0,
-            lambda x: jnp.stack([x, x]),
-            "is float64 of shape (2,) from the one, and a Python float from the other",
-        ),
-        (
-            lambda x: {"n": True, "x": x},
-            lambda x: {"n": 1, "x": x},
-            "['n'] is a Python int from the one, and a Python bool from",
-        ),
-    ],
-)
-def test_numbers_of_branches_that_differ_are_refused_where_jax_chooses(one, other, words):
-    fast = prepare(jacobian, lambda x: cond(x > 0, one, other, x), AutoJax(), 1.5)
-    with pytest.raises(TreeError, match=re.escape(words)):
-        fast(1.5)
-
-
 @pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(mode="forward")], ids=str)
 def test_a_number_of_each_entry_of_a_batch_decides_nothing_in_torch(backend):
     def f(x):
@@ -960,14 +785,6 @@ def test_an_array_of_another_engine_in_the_carry_is_refused(backend):
         TreeError, match=r"f changes its carry: carry is float64 of shape .* and an array of (torch|jax) after it"
     ):
         derivative(lambda x: scan(lambda c, _: (other, None), x, length=2)[0], backend, 1.0)
-
-
-@each_library
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "float32", "complex64"])
-def test_a_scan_of_no_steps_keeps_the_dtype_of_its_slices(dtype, make):
-    _, ys = scan(lambda c, x: (c, x), 0.0, make(np.zeros((0, 2), dtype)))
-    assert np.asarray(ys).dtype == dtype
-    assert np.asarray(ys).shape == (0, 2)
 
 
 @each_backend

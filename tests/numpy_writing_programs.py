@@ -1,4 +1,4 @@
-"""Twelve classical programs that write in place, as textbooks print them. Nothing here knows of adinterface or of an engine."""
+"""Seven classical programs that write in place, as textbooks print them. Nothing here knows of adinterface or of an engine."""
 
 from __future__ import annotations
 
@@ -55,66 +55,6 @@ def gauss_seidel(u0: Array, f: Array) -> Array:
     return np.sum(u**2)
 
 
-def fdtd(eps: Array, amplitude: Array) -> Array:
-    """Yee's scheme in one dimension, with a source and a reflecting wall."""
-    n = len(eps)
-    E, H, out = np.zeros(n), np.zeros(n), np.zeros(8)
-    for t in range(8):
-        H[:-1] += 0.5 * (E[1:] - E[:-1])
-        E[1:] += 0.5 / eps[1:] * (H[1:] - H[:-1])
-        E[2] += amplitude * np.exp(-0.1 * (t - 3.0) ** 2)
-        E[0] = 0.0
-        E[-1] = E[-2]
-        out[t] = E[n // 2] ** 2
-    return out.sum()
-
-
-def soft_dtw(x: Array, y: Array) -> Array:
-    """Dynamic time warping with a soft minimum (Cuturi and Blondel, 2017)."""
-    n, m = len(x), len(y)
-    D = np.full((n + 1, m + 1), 1e6)
-    D[0, 0] = 0.0
-    for i in range(1, n + 1):
-        for j in range(1, m + 1):
-            r = np.array([D[i - 1, j], D[i, j - 1], D[i - 1, j - 1]]) / -0.3
-            s = r.max()
-            D[i, j] = (x[i - 1] - y[j - 1]) ** 2 - 0.3 * (np.log(np.sum(np.exp(r - s))) + s)
-    return D[n, m]
-
-
-def kalman(q: Array, r: Array, z: Array) -> Array:
-    """The log likelihood of observations, and the filtered states, in arrays made before the loop."""
-    n = len(z)
-    xs, Ps, likelihood = np.zeros((n, 2)), np.empty((n, 2, 2)), np.zeros(n)
-    F, H = np.array([[1.0, 0.3], [0.0, 1.0]]), np.array([[1.0, 0.0]])
-    x, P, Q = np.zeros(2), np.eye(2), np.zeros((2, 2))
-    Q[0, 0] = q
-    Q[1, 1] = q * 0.5
-    np.fill_diagonal(P, 1.3)
-    for t in range(n):
-        x = F @ x
-        P = F @ P @ F.T + Q
-        S = (H @ P @ H.T + r)[0, 0]
-        K = P @ H[0] / S
-        e = z[t] - x[0]
-        x = x + K * e
-        P = P - np.outer(K, K) * S
-        xs[t] = x
-        Ps[t, :, :] = P
-        likelihood[t] = -0.5 * (np.log(S) + e * e / S)
-    return likelihood.sum() + np.sum(xs**2) + np.trace(Ps, axis1=1, axis2=2).mean()
-
-
-def heat(u0: Array, kappa: Array) -> Array:
-    """The heat equation on a square, explicitly, with one wall kept warm."""
-    u = u0.copy()
-    for _ in range(4):
-        u[1:-1, 1:-1] += kappa * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1])
-        u[0, :] = 1.0
-        u[:, -1] = u[:, -2]
-    return np.sum(u**2)
-
-
 def lu(A: Array) -> Array:
     """Doolittle's decomposition, in the memory of the matrix; the logarithm of the determinant and a sum of L."""
     LU = np.array(A)
@@ -123,20 +63,6 @@ def lu(A: Array) -> Array:
         LU[k + 1 :, k] /= LU[k, k]
         LU[k + 1 :, k + 1 :] -= np.outer(LU[k + 1 :, k], LU[k, k + 1 :])
     return np.sum(np.log(np.abs(np.diagonal(LU)))) + np.sum(np.tril(LU, -1))
-
-
-def householder(A: Array) -> Array:
-    """QR by Householder's reflections: a weighed sum of R, and of Q."""
-    R = A.copy()
-    m, n = R.shape
-    Q = np.eye(m)
-    for k in range(n):
-        v = R[k:, k].copy()
-        v[0] += np.copysign(1.0, v[0]) * np.sqrt(v @ v)
-        v /= np.sqrt(v @ v)
-        R[k:, k:] -= 2.0 * np.outer(v, v @ R[k:, k:])
-        Q[:, k:] -= 2.0 * np.outer(Q[:, k:] @ v, v)
-    return np.sum(np.triu(R) * np.arange(1.0, m * n + 1).reshape(m, n)) + np.sum(Q[:, 0])
 
 
 def butterfly(x: Array) -> Array:
@@ -190,12 +116,7 @@ def _arguments() -> dict[str, tuple[Any, ...]]:
         "thomas": (uniform(0.1, 0.4, 5), uniform(1, 2, 5), uniform(0.1, 0.4, 5), normal(size=5)),
         "gauss": (normal(size=(4, 4)), normal(size=4)),
         "gauss_seidel": (normal(size=8), normal(size=8)),
-        "fdtd": (uniform(1, 2, 8), 0.8),
-        "soft_dtw": (normal(size=3), normal(size=4)),
-        "kalman": (0.3, 0.5, np.sin(np.arange(4.0))),
-        "heat": (uniform(size=(5, 5)), 0.2),
         "lu": (normal(size=(4, 4)) + 4 * np.eye(4),),
-        "householder": (normal(size=(4, 3)),),
         "butterfly": (normal(size=8),),
         "ray_march": (uniform(0.2, 1.5, (4, 5)), 0.9),
         "deposit": (np.array([0.3, 1.7, 1.2, 3.9, 4.4]), uniform(0.5, 1.5, 5)),

@@ -16,10 +16,7 @@ from adinterface import (
     jacobian,
     prepare,
     pullback,
-    value_and_gradient,
 )
-
-pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
 
 xarray = pytest.importorskip("xarray")
 X = np.array([0.4, 1.3, 2.2])
@@ -85,17 +82,6 @@ def test_what_f_returns_in_a_container_of_autograd_is_a_tree(name, prepared, mod
     value, back = pullback(f, backend, X)
     assert type(value) is cls
     assert back(value)[0].shape == (3,)
-
-
-@pytest.mark.parametrize("around", [tuple, builtins.tuple])
-def test_aux_in_a_container_of_autograd(around):
-    (value, aux), (found,) = value_and_gradient(
-        lambda x: around((anp.sum(x**2), builtins.dict({"a": x * 2}))), AutoAutograd(), X
-    )
-    assert type(aux) is dict
-    np.testing.assert_array_equal(aux["a"], 2 * X)
-    np.testing.assert_array_equal(found, 2 * X)
-    assert value == np.sum(X**2)
 
 
 @pytest.mark.parametrize("shape", [(1,), (1, 1)])

@@ -11,22 +11,15 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    Constant,
     gradient,
     numpy_function,
-    prepare,
-    value_and_gradient,
 )
-
-pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
 
 ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 each_depth = pytest.mark.parametrize("deep", [False, True], ids=["usual", "deep"])
 X = np.array([0.4, 1.3, 2.2])
 ROWS = [np.array([1.0, 2.0, 3.0]), np.array([0.5, -1.0, 2.0])]
-PLACES = [np.array([1, 0]), np.array([0, 2])]
-NAMED = {"row": ROWS[0], "wave": lambda x: np.sin(x)}
 
 
 class Rows(list):
@@ -75,46 +68,6 @@ def test_a_captured_list_of_arrays(expression, backend):
     np.testing.assert_allclose(gradient(f, backend, X)[0], wanted, rtol=1e-6, atol=1e-7)
 
 
-def _closure(rows):
-    return lambda x: np.stack(rows) * x
-
-
-def _default(x, rows=ROWS, *, others=ROWS):
-    return np.stack(rows) * x + np.vstack(others)
-
-
-class _Model:
-    def __init__(self):
-        self.rows = list(ROWS)
-
-    def __call__(self, x):
-        return np.stack(self.rows) * x
-
-
-@each_engine
-@pytest.mark.parametrize("held", [_closure(ROWS), _default, _Model()], ids=["closure", "default", "attribute"])
-def test_wherever_a_list_is_captured(held, backend):
-    f = numpy_function(lambda x: np.sum(np.sin(held(x))), deep=True)
-    wanted = gradient(f, AutoFiniteDifferences(), X)[0]
-    np.testing.assert_allclose(gradient(f, backend, X)[0], wanted, rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(prepare(gradient, f, backend, X)(X)[0], wanted, rtol=1e-6, atol=1e-7)
-
-
-@each_engine
-def test_a_captured_list_of_indices(backend):
-    @numpy_function(deep=True)
-    def f(x):
-        table, line = np.outer(x, np.sin(x)), np.zeros(3)
-        line[PLACES[0]] = x[:2]
-        line[PLACES[0]] += x[PLACES[1]]
-        y = np.zeros((3, 3))
-        y[tuple(PLACES)] = line[:2]
-        return np.sum(table[tuple(PLACES)] ** 2) + np.sum(y**3)
-
-    wanted = gradient(f, AutoFiniteDifferences(), X)[0]
-    np.testing.assert_allclose(gradient(f, backend, X)[0], wanted, rtol=1e-6, atol=1e-7)
-
-
 @each_engine
 @each_depth
 @pytest.mark.parametrize("of", CLASSES.values(), ids=CLASSES)
@@ -132,24 +85,6 @@ def test_classes_of_lists(of, deep, backend):
 
     wanted = gradient(f, AutoFiniteDifferences(), X)[0]
     np.testing.assert_allclose(gradient(numpy_function(f, deep=deep), backend, X)[0], wanted, rtol=1e-6, atol=1e-7)
-
-
-@each_engine
-def test_captured_containers_leave_as_they_are(backend):
-    f = numpy_function(lambda x: (np.sum(x**2), ROWS, NAMED), deep=True)
-    (_, rows, named), _ = value_and_gradient(f, backend, X)
-    assert type(rows) is list
-    np.testing.assert_array_equal(rows, ROWS)
-    assert type(named) is dict
-    assert named["wave"] is NAMED["wave"]
-
-
-@each_engine
-@each_depth
-def test_a_list_in_a_constant(deep, backend):
-    f = numpy_function(lambda x, g: np.sum(np.sin(np.stack(g) * x + x * g + np.kron(g, x)[:, :3])), deep=deep)
-    wanted = gradient(f, AutoFiniteDifferences(), X, Constant(ROWS))[0]
-    np.testing.assert_allclose(gradient(f, backend, X, Constant(ROWS))[0], wanted, rtol=1e-6, atol=1e-7)
 
 
 #: Expressions of two numbers that are differentiated, in lists.

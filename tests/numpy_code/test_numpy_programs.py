@@ -22,8 +22,6 @@ from adinterface import (
     value_and_gradient,
 )
 
-pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
-
 # All of SciPy's continuous distributions whose log-density is NumPy code without writing to arrays, in SciPy 1.14 to 1.17;
 # from 1.18 on that of exponnorm goes through array_api_extra, which takes namespaces and not NumPy's functions.
 _NAMES = """

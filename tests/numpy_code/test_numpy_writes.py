@@ -1,9 +1,6 @@
 """In-place NumPy code under `numpy_function`: classical programs, and each way to write, beside NumPy itself."""
 
 import functools
-import threading
-import tracemalloc
-import types
 
 import numpy as np
 import pytest
@@ -25,8 +22,6 @@ from adinterface import (
     pushforward,
     value_and_gradient,
 )
-
-pytestmark = pytest.mark.sweep  # test_numpy_code.py, test_numpy_function.py and test_numpy_errors.py run with every change
 
 EAGER = {"torch": AutoTorch(), "autograd": AutoAutograd()}
 ENGINES = EAGER | {"jax": AutoJax()}
@@ -99,20 +94,6 @@ def test_out_stays_the_view_that_it_is(name, backend):
         np.testing.assert_allclose(slopes, wanted, rtol=1e-6)
 
 
-@each_eager
-def test_results_of_einsum_are_written_to(backend):
-    def f(x):
-        y, z, diagonal = np.einsum("i,j->ij", x, x), np.einsum("ij->ji", np.outer(x, x)), np.outer(x, 2 * x)
-        y[0, 0] = 3 * x[1]
-        z[1] = x
-        np.einsum("ii->i", diagonal)[:] = x**3
-        return np.sum(np.sin(y)) + np.sum(np.sin(z)) + np.sum(np.sin(diagonal))
-
-    np.testing.assert_allclose(
-        gradient(numpy_function(f), backend, X)[0], gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-6
-    )
-
-
 @pytest.mark.parametrize("name", ["gauss", "gauss_seidel", "deposit"])
 def test_programs_that_jax_compiles(name):
     """Those that write through views, and in places that a compiled program computes."""
@@ -121,44 +102,6 @@ def test_programs_that_jax_compiles(name):
     assert value == pytest.approx(PROGRAMS[name](*args), rel=1e-12)
     for found, wanted in zip(slopes, gradient(numpy_function(PROGRAMS[name]), AutoTorch(), *args)):
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["ray_march", "lu"])
-def test_programs_that_jax_runs_as_they_come(name):
-    args, tangents = ARGUMENTS[name], directions(ARGUMENTS[name])
-    slopes = gradient(numpy_function(PROGRAMS[name]), AutoJax(), *args)
-    assert dot(slopes, tangents) == pytest.approx(slope_of(PROGRAMS[name], args, tangents), rel=1e-6)
-
-
-@each_eager
-def test_programs_in_single_precision(backend):
-    """What is single stays so, and what np.zeros makes is double, as in NumPy."""
-    for name in ("heat", "lu", "householder"):
-        args = tuple([np.asarray(a, dtype=np.float32) for a in ARGUMENTS[name]])
-        slopes = gradient(numpy_function(PROGRAMS[name]), backend, *args)
-        assert {slope.dtype for slope in slopes} == {np.dtype(np.float32)}
-        for found, wanted in zip(slopes, gradient(numpy_function(PROGRAMS[name]), backend, *ARGUMENTS[name])):
-            np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-3)
-
-    def kinds(x):
-        single, double = np.zeros_like(x), np.zeros(4)
-        single[0] = x[0] * 2.0
-        double[0] = x[0] * 2.0
-        assert (single.dtype, double.dtype) == (np.float32, np.float64)
-        return np.sum(single) + np.sum(double)
-
-    assert gradient(numpy_function(kinds), backend, X.astype(np.float32))[0].dtype == np.float32
-
-
-def test_single_precision_on_jax():
-    def f(x):
-        y = np.zeros_like(x)
-        y[1:] = x[:-1] ** 2
-        return np.sum(y)
-
-    (found,) = gradient(numpy_function(f), AutoJax(), X.astype(np.float32))
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, [0.8, 2.6, 4.4, 0], rtol=1e-6)
 
 
 @each_engine
@@ -217,40 +160,6 @@ def test_hessians_nested_calls_and_jacobians(backend):
 
 
 @each_eager
-def test_a_write_of_one_element_is_right_in_a_derivative_of_a_batch_of_tangents(backend):
-    def scaled(x):
-        out = np.zeros_like(x)
-        out[:] = np.cos(x)
-        out[0] *= x[1]
-        return np.sum(out**2)
-
-    def slope(x, inner):
-        return (gradient(numpy_function(scaled), inner, x)[0] ** 2).sum()
-
-    wanted = gradient(slope, AutoFiniteDifferences(native=backend), X, Constant(backend))[0]
-    for mode in ("forward", "reverse"):
-        found = gradient(slope, backend, X, Constant(type(backend)(mode=mode)))[0]
-        np.testing.assert_allclose(found, wanted, rtol=1e-6)
-
-
-def test_threads_do_not_meet():
-    f, args = numpy_function(PROGRAMS["fdtd"]), ARGUMENTS["fdtd"]
-    points = [tuple([np.asarray(a) * (1 + 0.01 * n) for a in args]) for n in range(6)]
-    wanted = [gradient(f, AutoTorch(), *point)[0] for point in points]
-    found = [None] * len(points)
-
-    def work(n):
-        found[n] = gradient(f, AutoTorch(), *points[n])[0]
-
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(len(points))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    np.testing.assert_allclose(found, wanted)
-
-
-@each_eager
 def test_a_write_from_what_it_overlaps_is_as_from_a_copy(backend):
     """NumPy itself reads what it has just written where both have one axis that runs the same way."""
 
@@ -284,46 +193,25 @@ def test_nothing_written_by_numbers_that_there_are_not_is_nothing(backend):
 #: What NumPy has of no axes, and whether that is an array, which `+=` changes for all who have it, or a number.
 OF_NO_AXES = {
     "np.full_like(x[..., 0], 0.75)": True,
-    "np.zeros_like(x[0])": True,
-    "np.ones_like(np.sum(x))": True,
     "np.zeros_like(x[0]) * 0 + x[0]": False,
     "np.array(x[0])": True,
-    "np.array(x[0], dtype=float)": True,
     "np.asarray(x[0] * 1)": True,
-    "np.copy(x[0])": True,
     "x[0].copy()": False,
     "x[..., 0].copy()": True,
-    "x[0].astype(float)": False,
-    "x[..., 0].astype(float)": True,
     "np.where(x[0] > 0, x[0], 0.0)": True,
-    "np.select([x[0] > 0], [x[0]])": True,
     "np.piecewise(x[..., 0], [x[..., 0] > 0], [lambda t: 2 * t])": True,
     "np.tensordot(x, x, 1)": True,
-    "np.cov(x)": True,
     "np.einsum('i,i->', x, x)": False,
-    "np.nan_to_num(x[..., 0])": False,
     "np.real(x[0])": False,
-    "x[0].real": False,
-    "x[0].T": False,
     "np.squeeze(x[0])": False,
-    "np.reshape(x[0], ())": False,
-    "np.real(x[0].T).real": False,
     "x[0].T.copy()": False,
     "(1 * x)[0, ...]": True,
-    "(1 * x)[..., 0].T": True,
-    "np.where(x[0] > 0, x[0], x[1])": True,
     "np.squeeze((1 * x)[:1])": True,
-    "(1 * x)[:1].reshape(())": True,
-    "np.expand_dims(x[0], ())": True,
     "np.broadcast_to(x[0], ()).copy()": True,
     "np.full((), x[0])": True,
-    "np.zeros(())": True,
     "x[..., 0] * 1.0": False,
     "np.dot(x, x)": False,
-    "np.sum(x)": False,
-    "np.take(x, 0)": False,
     "np.clip(x[..., 0], 0, 1)": False,
-    "np.linalg.norm(x)": False,
     "np.cumsum(x)[-1]": False,
 }
 
@@ -407,21 +295,6 @@ def test_an_argument_of_no_axes_is_an_array_or_a_number_as_it_came(prepared, bac
         )
 
 
-@pytest.mark.parametrize("backend", [*EAGER.values(), AutoJax(jit=False)], ids=[*EAGER, "jax"])
-def test_axes_and_lengths_that_f_computes_may_stand_in_sequences(backend):
-    """And are no array of what is differentiated."""
-    for f in (
-        lambda x: np.tile(x, (np.argmin(x) - 1, 2)),
-        lambda x: np.broadcast_to(x, (np.argmin(x) - 1, 4)),
-        lambda x: np.sum(np.outer(x, x), axis=(np.argmin(x) - 3, 1)),
-        lambda x: np.reshape(x, [np.argmin(x) - 1, 2]),
-        lambda x: np.moveaxis(np.outer(x, x), (np.argmin(x) - 3,), (1,)),
-    ):
-        value, found = value_and_gradient(numpy_function(lambda x, f=f: np.sum(np.sin(f(x)))), backend, X)
-        assert value == pytest.approx(np.sum(np.sin(f(X))))
-        np.testing.assert_allclose(found[0], gradient(lambda x, f=f: np.sum(np.sin(f(x))), AutoFiniteDifferences(), X)[0], 1e-7)
-
-
 @each_engine
 def test_a_number_is_not_written_to(backend):
     def f(x):
@@ -442,19 +315,6 @@ def _written(x, place):
     a = x * 1.0
     a.flat[place] = x[0]
     return np.sum(a)
-
-
-def test_a_view_that_is_a_number_gets_its_gradient_from_several_places():
-    """autograd's own rule adds to the elements of an array, where sums of arrays without axes are numbers."""
-
-    def f(x):
-        a = x[..., -1]
-        return a * a[...] + a[()] * 2 + a[None].sum() + a[None, ...][0] + a[np.asarray(True)][0] + a[np.asarray(False)].sum()
-
-    x = np.array([0.3, 1.9])
-    for backend in (AutoAutograd(), AutoAutograd(mode="forward")):
-        np.testing.assert_allclose(gradient(f, backend, x)[0], [0, 2 * 1.9 + 5])
-        np.testing.assert_allclose(hessian(f, backend, x), [[0, 0], [0, 2]])
 
 
 @each_eager
@@ -512,52 +372,6 @@ def test_what_f_captures_stays_as_it_is(backend):
     np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8)
     np.testing.assert_array_equal(TABLE, before)
     np.testing.assert_array_equal(inside, np.ones(4))
-
-
-def test_names_are_looked_up_when_they_are_asked_for(monkeypatch):
-    module = types.ModuleType("a_users_module")
-    source = """
-import numpy as np
-from numpy import zeros
-factor = 2.0
-def f(x):
-    import numpy
-    from numpy import ones as made
-    out, other = zeros(2), numpy.zeros(2) + made(2)
-    out[0] = x[0] * factor
-    other[1] = helper(x)
-    return np.sum(out) + np.sum(other)
-def helper(x):
-    return x[1] * factor
-"""
-    exec(source, vars(module))
-    f = numpy_function(module.f)
-    np.testing.assert_array_equal(gradient(f, AutoTorch(), X)[0], [2, 2, 0, 0])
-    module.factor = 3.0
-    np.testing.assert_array_equal(gradient(f, AutoTorch(), X)[0], [3, 3, 0, 0])
-    assert (module.np, module.zeros) == (np, np.zeros)
-    del module.factor
-    with pytest.raises(NameError, match="factor"):
-        gradient(f, AutoTorch(), X)
-
-
-def test_methods_partials_and_objects_write_too():
-    class Model:
-        bias = np.arange(3.0)
-
-        def method(self, x, n=2):
-            out = np.array(self.bias)
-            out[n] = x[0] ** 2
-            return np.sum(out)
-
-        def __call__(self, x):
-            out = np.zeros(2)
-            out[1:] = x[:1]
-            return np.sum(out)
-
-    for f, slope in ((Model().method, 0.8), (functools.partial(Model().method, n=1), 0.8), (Model(), 1.0)):
-        np.testing.assert_allclose(gradient(numpy_function(f), AutoAutograd(), X)[0], [slope, 0, 0, 0])
-    assert isinstance(Model.bias, np.ndarray)
 
 
 def counting(x):
@@ -683,26 +497,6 @@ def test_masks_that_jax_does_not_know_yet():
 
 
 @each_eager
-def test_a_long_loop_of_writes_keeps_no_arrays(backend):
-    """What a backward pass needs of a write is where it was."""
-    n = 20_000
-
-    def f(x):
-        out = np.zeros(n)
-        for i in range(200):
-            out[i] = x[i % 4]
-        return np.sum(out)
-
-    g = numpy_function(f)
-    gradient(g, backend, X)
-    tracemalloc.start()
-    np.testing.assert_array_equal(gradient(g, backend, X)[0], [50, 50, 50, 50])
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 20 * 8 * n  # of 200 that there were
-
-
-@each_eager
 def test_views_of_arrays_whose_axes_lie_in_memory_in_any_order(backend):
     def f(x):
         y = np.zeros((2, 3, 2)).transpose(1, 0, 2) * 0.5
@@ -713,13 +507,3 @@ def test_views_of_arrays_whose_axes_lie_in_memory_in_any_order(backend):
 
     found = gradient(numpy_function(f), backend, X)[0]
     np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-7, atol=1e-9)
-
-
-@each_engine
-def test_partition_puts_the_element_in_its_place(backend):
-    def f(x):
-        y = x * 1.0
-        y.partition(2)
-        return y[2]
-
-    np.testing.assert_array_equal(gradient(numpy_function(f), backend, X)[0], [0, 1, 0, 0])

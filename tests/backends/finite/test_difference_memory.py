@@ -68,11 +68,6 @@ def test_differences_keep_what_stands_beside_the_value_as_it_was_at_the_point():
         np.testing.assert_allclose(slope, 2 * (at - 1.0), rtol=1e-7)
 
 
-def test_a_constant_number_is_no_buffer():
-    always = np.float64(3.0)
-    np.testing.assert_array_equal(jacobian(lambda x: always, AutoFiniteDifferences(), POINT)[0], np.zeros(3))
-
-
 @pytest.mark.parametrize("prepared", [False, True])
 @pytest.mark.parametrize("kind", [float, complex])
 def test_differences_of_a_function_that_writes_into_its_arguments(kind, prepared):
@@ -90,18 +85,3 @@ def test_differences_of_a_function_that_writes_into_its_arguments(kind, prepared
         np.testing.assert_allclose(found[1], 72 * POINT**2 * ALONG, rtol=1e-6)
         np.testing.assert_array_equal(a, POINT)
         np.testing.assert_array_equal(b, ALONG)
-
-
-def test_differences_of_a_function_that_sorts_its_argument():
-    def largest(x):
-        x.sort()
-        return x[-1]
-
-    for operator in (gradient, jacobian):
-        x = np.array([3.0, 1.0])
-        np.testing.assert_allclose(operator(largest, AutoFiniteDifferences(), x)[0], [1.0, 0.0])
-        np.testing.assert_array_equal(x, [3.0, 1.0])
-    x = np.array([3.0, 1.0])
-    value, (slope,) = value_and_gradient(largest, AutoFiniteDifferences(), x)
-    np.testing.assert_allclose((value, *slope), [3.0, 1.0, 0.0])
-    np.testing.assert_array_equal(x, [3.0, 1.0])

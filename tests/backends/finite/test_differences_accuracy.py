@@ -6,35 +6,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from adinterface_studies.__main__ import main
-from adinterface_studies.differences import command
-from adinterface_studies.differences.measure import hessians, jacobians, measured, ours, second_order
+from adinterface_studies.differences.measure import jacobians, measured, ours
 from adinterface_studies.differences.problems import problems
 
 from adinterface import (
     AutoAutograd,
     AutoFiniteDifferences,
-    PrecisionError,
     PrecisionWarning,
     array_namespace,
     derivative,
     diagonal_hessian,
     explain,
     gradient,
-    gradient_and_hvp,
     hessian,
     hvp,
     jacobian,
     prepare,
     pushforward,
     second_derivative,
-    value_derivative_and_second_derivative,
-    value_gradient_and_hessian,
 )
 from adinterface.core.contract.record import recording
-from adinterface.tools import estimate_noise
-
-pytestmark = pytest.mark.sweep  # test_differences.py runs with every change
 
 FD = AutoFiniteDifferences()
 
@@ -63,36 +54,6 @@ def test_jacobians_of_published_problems(points, method, median, most, mean):
     assert np.mean(row.evaluations) <= mean
     assert max(row.evaluations) <= 11  # f at the point, which numbers share, and ten for each
     assert np.mean(row.holds) >= 0.99
-
-
-@pytest.mark.sweep  # seconds of differences
-def test_the_estimate_holds_under_noise(points):
-    """A few measurements of much noise are by chance more like one another than they should be; on every second problem."""
-    every, held = points[::2], []
-    for noise, least in ((1e-12, 0.99), (1e-8, 0.99), (1e-4, 0.98)):
-        row = measured("adaptive", ours()["adinterface, adaptive"], every, noise)
-        assert np.mean(row.holds) >= least
-        held += row.holds
-    assert np.mean(held) >= 0.99
-
-
-def test_hessians_of_published_problems():
-    some = list(hessians([problem for problem in problems() if len(problem.x) <= 4]))
-    row = measured("adaptive", second_order()["adinterface, adaptive"], some)
-    central = measured("central", second_order()["adinterface, central"], some)
-    assert row.quantile(0.5) <= 1e-12
-    assert row.worse_than(1e-6) <= 3 < central.worse_than(1e-6) / 3
-    assert np.mean(row.holds) >= 0.99
-
-
-def test_the_command_prints_the_table_and_draws_it(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(command, "problems", lambda: problems()[:8])
-    picture = tmp_path / "accuracy.png"
-    assert main(["differences", "--first-order", "--plot", str(picture)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"Jacobians of \d+ problems with \d+ numbers; errors relative to the largest number of each", lines[0])
-    assert [line.split("|")[1].strip() for line in lines[3:6]] == list(ours())
-    assert picture.stat().st_size > 10_000
 
 
 # Knowing how good it is ----------------------------------------------------------------------------------------------
@@ -135,37 +96,10 @@ def test_known_noise_sets_the_steps():
     assert errors[2] < 1e-5
 
 
-@pytest.mark.parametrize("noise", [0.0, 1e-13, 1e-8, 1e-4])
-def test_noise_is_estimated(noise):
-    random = np.random.default_rng(1)
-    f = lambda x: float(np.sum(np.exp(x)) * (1 + noise * random.standard_normal()))
-    found = estimate_noise(f, np.array([0.3, 1.2, 2.0]))
-    assert max(noise, 1e-16) / 4 < found.relative < 4 * max(noise, 1e-16)
-    assert found.absolute == pytest.approx(found.relative * np.sum(np.exp([0.3, 1.2, 2.0])), rel=1e-3)
-    assert found.evaluations <= 40
-
-
-def test_a_constant_shows_no_noise():
-    with pytest.raises(PrecisionError, match=r"the differences of f show no noise at distances of 1e-09 to 0.001"):
-        estimate_noise(lambda x: 3.0, 1.0)
-
-
 # Values that are rounded ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("digits", [6, 7])
-def test_the_estimate_holds_where_values_are_rounded_to_some_digits(digits):
-    random, held = np.random.default_rng(5), []
-    for f, slope in ((np.sin, np.cos), (np.log, lambda x: 1 / x), (lambda x: 3 * x + 1, lambda x: 3.0), (np.exp, np.exp)):
-        for x in random.uniform(0.1, 1.4, 25):
-            with recording() as record:
-                found = derivative(lambda x, f=f: np.round(f(x), digits), FD, x)
-            held.append(abs(found - slope(x)) <= 10 * record.accuracies[0].relative * abs(found))
-    assert np.mean(held) >= 0.97
-
-
-@pytest.mark.parametrize("digits", [2, 3, 4, 6])
-@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize(("digits", "beside"), [(2, True), (4, False)])
 def test_values_of_few_digits_are_told(digits, beside):
     """Unless they do not change at all: the estimate holds, or there is a warning; as one output and beside another."""
     random, told_or_held = np.random.default_rng(3), []
@@ -180,8 +114,8 @@ def test_values_of_few_digits_are_told(digits, beside):
     assert np.mean(told_or_held) >= 0.98
 
 
-@pytest.mark.parametrize("factor", [0.1, 1.19, 3.3])
-@pytest.mark.parametrize("x", [3.0, 100.0, 1000.0, 1234.5, 20000.0])
+@pytest.mark.parametrize("factor", [0.1, 3.3])
+@pytest.mark.parametrize("x", [3.0, 1234.5])
 def test_decimal_factors_are_not_taken_for_rounded_values(factor, x):
     assert derivative(lambda x: factor * x, FD, x) == pytest.approx(factor, rel=1e-12)
 
@@ -207,21 +141,6 @@ def test_short_numbers_of_exact_arithmetic_are_not_taken_for_rounded_ones():
     with recording() as record:
         assert derivative(lambda x: x * x, FD, 1000.0) == pytest.approx(2000, rel=1e-13)
     assert record.accuracies[0].relative < 1e-11
-
-
-@pytest.mark.parametrize("n", [1, 2, 9])
-@pytest.mark.parametrize("factor", [1.0, 3.0])
-def test_the_gradient_beside_second_derivatives_is_exact_where_f_is_odd(n, factor):
-    """Second differences of an odd function vanish at any step, also at one that is too large for slopes."""
-    x, slope = np.linspace(0, 1.3, n), lambda x: factor / np.cosh(factor * x) ** 2
-    f = lambda x: np.sum(np.tanh(factor * x))
-    for found in (
-        value_gradient_and_hessian(f, AutoFiniteDifferences(), x).gradient,
-        gradient_and_hvp(f, AutoFiniteDifferences(), x, np.ones(n)).gradient,
-    ):
-        np.testing.assert_allclose(found, slope(x), rtol=1e-10, atol=1e-11)
-    found = value_derivative_and_second_derivative(np.sin, AutoFiniteDifferences(), 0.0)
-    np.testing.assert_allclose(found.derivative, 1.0, rtol=1e-12)
 
 
 # Second derivatives --------------------------------------------------------------------------------------------------
@@ -279,34 +198,6 @@ def test_second_derivatives_are_as_exact_as_rounding_allows(name):
     assert not {which: e for which, e in errors.items() if e > limits.get(which, 2e-9)}
 
 
-@pytest.mark.parametrize("x", [0.05, 0.136, 0.22, 0.3])
-def test_second_differences_that_grow_as_noise_does_are_not_followed(x):
-    """f rounds terms of size 1, and its value is 0.02: rounding is 50 times what the value alone tells."""
-    offset = np.array([-0.1, -0.8], dtype=np.float32)
-
-    def f(a):
-        xp = array_namespace(a)
-        inner = xp.cos(a * 0.5) + offset
-        return xp.sum((xp.cos(inner * 1.5) + offset + offset)[..., 0])
-
-    point = np.array(x, dtype=np.float32)
-    np.testing.assert_allclose(
-        second_derivative(f, AutoFiniteDifferences(), point), second_derivative(f, AutoAutograd(), point), rtol=0.05
-    )
-
-
-def test_second_differences_beyond_the_length_scale_of_f_do_not_make_the_near_ones_noise():
-    x = np.array([-0.8, 1.4, 1.0, -0.4, -0.6, -0.8], dtype=np.float32)
-    v = np.array([0.68, 0.98, -0.43, 0.44, 0.22, 0.66], dtype=np.float32)
-
-    def f(a):
-        xp = array_namespace(a)
-        squares = xp.log1p(a**2)
-        return xp.sum(xp.exp(-squares * squares)) + xp.sum(squares)
-
-    np.testing.assert_allclose(hvp(f, AutoFiniteDifferences(), x, v), hvp(f, AutoAutograd(), x, v), atol=5e-3)
-
-
 # Estimates -----------------------------------------------------------------------------------------------------------
 
 
@@ -330,14 +221,7 @@ def test_what_the_rounding_of_f_hides_is_in_the_estimate(call, make, x):
     assert 1e-7 < off < 10 * max(leaf.relative for leaf in record.accuracies[0].leaves)
 
 
-def test_what_the_rounding_of_f_hides_of_a_second_derivative_is_in_the_estimate():
-    x = np.array([1.0, 1e16])
-    for call in (hessian, diagonal_hessian, lambda f, backend, x: hvp(f, backend, x, np.ones(2))):
-        with pytest.warns(PrecisionWarning, match=r"large in the derivative by args\[0\]"):
-            call(lambda x: np.sum(x * x), FD, x)
-
-
-@pytest.mark.parametrize("offset", [1e15, 1e16, 1e17, 1e100])
+@pytest.mark.parametrize("offset", [1e15, 1e100])
 @pytest.mark.parametrize(
     "call",
     [
@@ -372,31 +256,16 @@ def test_rounding_at_a_minimum_of_a_large_function_is_no_reason_for_a_warning(si
     ("f", "x"),
     [
         (lambda x: x * np.log(x), np.exp(-1.0)),
-        (lambda x: np.log1p(np.exp(x)) - 0.3 * x, np.log(0.3 / 0.7)),
-        (lambda x: np.exp(x) - 3 * x, np.log(3.0)),
-        (lambda x: 20 / np.exp(2 * x) + 4 * x, np.log(10.0) / 2),
         (lambda x: 1 + x**3, 0.0),
         (lambda x: 4 * (x**-12 - x**-6), 2 ** (1 / 6)),
         (lambda x: np.sin(x) + np.sin(3 * x) / 3, np.pi / 2),
     ],
-    ids=["entropy", "logistic", "Poisson", "normal", "saddle", "Lennard-Jones", "waves"],
+    ids=["entropy", "saddle", "Lennard-Jones", "waves"],
 )
 def test_a_derivative_that_is_zero_is_no_reason_for_a_warning(f, x):
     """The slopes at both sides differ, and so f's rounding is multiplied where they are extrapolated."""
     assert abs(derivative(f, FD, x)) < 1e-11
     assert np.max(np.abs(gradient(lambda x: np.sum(f(x)), FD, np.full(3, x))[0])) < 1e-11
-
-
-@pytest.mark.parametrize(("f", "x"), [(lambda x: np.exp(-x * x / 2), 1.0), (lambda x: x * np.exp(-x), 2.0)])
-def test_a_second_derivative_that_is_zero_is_no_reason_for_a_warning(f, x):
-    assert np.max(np.abs(hessian(lambda x: np.sum(f(x)), FD, np.full(2, x)))) < 1e-10
-    assert abs(second_derivative(f, FD, x)) < 1e-10
-
-
-@pytest.mark.parametrize("offset", [0.0, 1.0])
-def test_a_small_derivative_that_noise_hides_is_one(offset):
-    with pytest.warns(PrecisionWarning):
-        derivative(lambda x: offset + 1e-6 * x + 1e-9 * np.sin(1e9 * x), FD, 0.3)
 
 
 def test_rounding_that_hides_little_is_no_reason_for_a_warning():
@@ -405,34 +274,6 @@ def test_rounding_that_hides_little_is_no_reason_for_a_warning():
     assert gradient(lambda x, y: y * y, FD, 0.3, 1.0)[0] == 0.0
     assert gradient(lambda x: 1e8, FD, np.ones(2))[0].tolist() == [0.0, 0.0]
     assert jacobian(lambda x: 2 * x, FD, np.array([1.0, 1e100]))[0][1, 0] == 0.0
-
-
-@pytest.mark.parametrize("x", [1e308, 1.7e308, 1e-172, 1e-310])
-def test_numbers_at_the_ends_of_double_precision(x):
-    for f in (sum, lambda x: 1e-300 * (x[0] / 3)):
-        exact = 1.0 if f is sum else 1e-300 / 3
-        with recording() as record:
-            (found,) = gradient(f, FD, [x])
-        assert abs(found[0] - exact) <= 10 * exact * record.accuracies[0].relative + 1e-15 * exact
-        for call in (
-            lambda f=f: derivative(lambda t: f([t]), FD, x),
-            lambda f=f: jacobian(f, FD, [x])[0][0],
-            lambda f=f: pushforward(f, FD, (np.array([x]),), (np.ones(1),)).tangent,
-        ):
-            assert call() == pytest.approx(exact, rel=1e-10)
-    if x > 1:
-        for call in (lambda: second_derivative(lambda x: x, FD, x), lambda: hvp(np.sum, FD, np.array([x]), np.ones(1))):
-            with pytest.raises(PrecisionError, match="so large that the square of its step"):
-                call()
-
-
-def test_a_value_that_a_smaller_step_contradicts_is_as_bad_as_what_that_step_misses():
-    frequency, x = 54990756.61406083, np.array([0.818])
-    with recording() as record, pytest.warns(PrecisionWarning):
-        (found,) = gradient(lambda y: np.sum(np.cos(frequency * y + 0.01643100102088857)), FD, x)
-    (accuracy,) = record.accuracies
-    wanted = -frequency * np.sin(frequency * x + 0.01643100102088857)
-    assert np.max(np.abs(found - wanted)) <= 10 * accuracy.relative * np.max(np.abs(found))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "longdouble", "complex128"])

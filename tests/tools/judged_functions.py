@@ -65,18 +65,6 @@ def _norm_layer(random: Random, dtype: str) -> Any:
     return f, ({**p, "v": _drawn(random, dtype, 8)}, Constant(x), Constant(y))
 
 
-def _attention(random: Random, dtype: str) -> Any:
-    x = _drawn(random, dtype, 7, 6)
-
-    def f(p: Any, x: Any) -> Any:
-        xp = array_namespace(x)
-        q, k, v = (x @ p[f"w{n}"] + p[f"b{n}"] for n in "qkv")
-        return xp.mean((_softmax(q @ xp.matrix_transpose(k) / 6**0.5) @ v) ** 2)
-
-    p = {f"w{n}": _drawn(random, dtype, 6, 6, scale=0.4) for n in "qkv"} | {f"b{n}": _drawn(random, dtype, 6) for n in "qkv"}
-    return f, (p, Constant(x))
-
-
 def _deep(depth: int) -> Maker:
     def make(random: Random, dtype: str) -> Any:
         def f(layers: Any, x: Any, y: Any) -> Any:
@@ -106,14 +94,6 @@ def _of(f: Callable[[Any, Any], Any], draw: Callable[[Random], Any]) -> Maker:
     return make
 
 
-def _decay(random: Random, dtype: str) -> Any:
-    def f(p: Any) -> Any:
-        xp = array_namespace(p["a"])
-        return 1e4 * xp.sum((p["a"] - 100.0) ** 2) + 1e-4 * xp.sum(p["w"] ** 2)
-
-    return f, ({"a": _drawn(random, dtype, 4), "w": _drawn(random, dtype, 20)},)
-
-
 def _softmax_bias(random: Random, dtype: str) -> Any:
     t = _drawn(random, dtype, 4)
 
@@ -122,16 +102,6 @@ def _softmax_bias(random: Random, dtype: str) -> Any:
         return xp.sum(_softmax(xp.asarray(w) * 1.3 + b) ** 2)
 
     return f, (t, np.asarray(random.standard_normal(), dtype))
-
-
-def _lasso(random: Random, dtype: str) -> Any:
-    a, y = _drawn(random, dtype, 30, 8), _drawn(random, dtype, 30)
-    return _lasso_loss, (np.zeros(8, dtype), Constant(a), Constant(y))
-
-
-def _lasso_loss(w: Any, a: Any, y: Any) -> Any:
-    xp = array_namespace(a)
-    return 0.5 * xp.sum((a @ w - y) ** 2) + 2.0 * xp.sum(xp.abs(w))
 
 
 def _one_kink(random: Random, dtype: str) -> Any:
@@ -146,26 +116,9 @@ def _embedding(random: Random, dtype: str) -> Any:
     return f, ({"e": _drawn(random, dtype, 10, 4), "w": _drawn(random, dtype, 4, 3), "unused": _drawn(random, dtype, 3)},)
 
 
-def _entropy(random: Random, dtype: str) -> Any:
-    x = _drawn(random, dtype, 12, 4)
-    y = np.eye(3)[random.integers(0, 3, 12)].astype(dtype)
-
-    def f(w: Any, b: Any, x: Any, y: Any) -> Any:
-        xp = array_namespace(x)
-        return -xp.mean(xp.sum(y * xp.log(_softmax(x @ w + b)), axis=-1))
-
-    return f, (_drawn(random, dtype, 4, 3), _drawn(random, dtype, 3), Constant(x), Constant(y))
-
-
 def _symmetric(random: Random) -> Any:
     a = random.standard_normal((4, 4))
     return a @ a.T + 4 * np.eye(4)
-
-
-def _pendulum(xp: Any, x: Any) -> Any:
-    for _ in range(60):
-        x = xp.stack([x[0] + 0.05 * x[1], x[1] - 0.05 * xp.sin(x[0])])
-    return x[0] * x[1]
 
 
 _HILBERT = 1.0 / (np.arange(8)[:, None] + np.arange(8) + 1.0)
@@ -185,25 +138,11 @@ def _prepared(factor: float) -> Maker:
 RIGHT: dict[str, Row] = {
     "a tanh network": Row(_network),
     "a bias before a norm layer": Row(_norm_layer),
-    "attention with a key bias": Row(_attention),
-    "15 ReLU layers": Row(_deep(15)),
     "20 ReLU layers": Row(_deep(20)),
-    "weight decay in a large loss": Row(_decay),
     "softmax(w t + b), by b": Row(_softmax_bias),
-    "cross entropy": Row(_entropy),
     "embedding, unused rows": Row(_embedding),
     "saturated tanh": Row(_of(lambda xp, x: xp.sum(xp.tanh(x)), lambda r: r.uniform(15, 25, 3))),
     "1e10 + 1e-8 x**2": Row(_of(lambda xp, x: xp.sum(1e10 + 1e-8 * x**2), lambda r: r.standard_normal(3)), True),
-    "Lennard-Jones in metres": Row(
-        _of(lambda xp, x: xp.sum(1.6e-21 * ((3.4e-10 / x) ** 12 - (3.4e-10 / x) ** 6)), lambda r: r.uniform(3e-10, 6e-10, 4)),
-        True,
-    ),
-    "1 pF": Row(_of(lambda xp, x: xp.sum(1 / (2 * np.pi * xp.sqrt(1e-6 * x))), lambda r: r.uniform(0.5e-12, 2e-12, 3)), True),
-    "x / (x + 1e-9)": Row(_of(lambda xp, x: xp.sum(x / (x + 1e-9)), lambda r: r.uniform(1e-10, 1e-8, 3)), True),
-    "numbers of 1e-12 and of 1": Row(
-        _of(lambda xp, x: xp.sum(xp.log(x)), lambda r: np.array([1e-12, 1.0, 1e-6]) * r.uniform(1, 2, 3)), True
-    ),
-    "numbers of 1e12": Row(_of(lambda xp, x: xp.sum(xp.sqrt(x) * xp.log(x)), lambda r: 1e12 * r.uniform(1, 2, 3))),
     "a Hilbert matrix": Row(
         _of(lambda xp, x: x @ xp.linalg.solve(xp.asarray(_HILBERT) + 0.0 * x, x), lambda r: r.standard_normal(8)),
         True,
@@ -212,13 +151,10 @@ RIGHT: dict[str, Row] = {
     "exp(-((x - 1) / 1e-7)**2)": Row(
         _of(lambda xp, x: xp.sum(xp.exp(-(((x - 1) / 1e-7) ** 2))), lambda r: 1 + 1e-7 * r.standard_normal(2)), True
     ),
-    "a stationary point": Row(_of(lambda xp, x: xp.sum((x - 1) ** 2), lambda r: np.ones(4))),
     "log det by Cholesky": Row(
         _of(lambda xp, x: 2 * xp.sum(xp.log(xp.linalg.diagonal(xp.linalg.cholesky(x)))), _symmetric),
         engines=("AutoTorch", "AutoJax"),
     ),
-    "the largest eigenvalue": Row(_of(lambda xp, x: xp.linalg.eigvalsh(x)[-1], _symmetric), engines=("AutoTorch", "AutoJax")),
-    "an inverse": Row(_of(lambda xp, x: xp.sum(xp.linalg.inv(x) ** 2), _symmetric)),
     "complex": Row(
         _of(
             lambda xp, z: xp.sum(xp.real(z * z * xp.conj(z) * (1 + 2j))),
@@ -226,9 +162,7 @@ RIGHT: dict[str, Row] = {
         )
     ),
     "one kink of 50": Row(_one_kink),
-    "a Lasso from zeros": Row(_lasso),
     "x log x": Row(_of(lambda xp, x: -xp.sum(x * xp.log(x)), lambda r: r.dirichlet(np.ones(5)))),
-    "a loop": Row(_of(_pendulum, lambda r: r.standard_normal(2))),
     "a tanh network, prepared": Row(_prepared(1)),
 }
 
@@ -251,7 +185,7 @@ def _times(factor: float) -> Callable[[Any, Any], Any]:
     return lambda cotangent, x: cotangent * factor
 
 
-CHANGES = {f"factor {factor}": _times(factor) for factor in (1.001, 1.05, 1.5, 0, -1)}
+CHANGES = {f"factor {factor}": _times(factor) for factor in (1.001, 0, -1)}
 
 
 def _one_entry(c: Any, x: Any) -> Any:
@@ -280,30 +214,9 @@ def _network_with(change: Callable[[Any, Any], Any], leaf: str) -> Maker:
     return make
 
 
-def _lasso_with(change: Callable[[Any, Any], Any]) -> Maker:
-    def make(random: Random, dtype: str) -> Any:
-        _, args = _lasso(random, dtype)
-        taint = _tainted(change)
-
-        def f(w: Any, a: Any, y: Any) -> Any:
-            xp = array_namespace(a)
-            return 0.5 * xp.sum((a @ taint(w) - y) ** 2) + 2.0 * xp.sum(xp.abs(w))
-
-        return f, args
-
-    return make
-
-
 def _of_tainted(f: Callable[..., Any], change: Callable[[Any, Any], Any], draw: Callable[[Random], Any]) -> Maker:
     taint = _tainted(change)
     return _of(lambda xp, x: f(xp, taint(x)), draw)
-
-
-def _many(random: Random, dtype: str) -> Any:
-    taint = _tainted(lambda c, x: 1.05 * c)
-    layers = [_drawn(random, dtype, 3) for _ in range(200)]
-    f = lambda xs: sum(array_namespace(x).sum(array_namespace(x).sin(taint(x) if n == 77 else x)) for n, x in enumerate(xs))
-    return f, (layers,)
 
 
 def _weak(random: Random, dtype: str) -> Any:
@@ -320,34 +233,13 @@ FAULTS: dict[str, Row] = {
     **{f"a weight, {name}": Row(_network_with(change, "w1")) for name, change in CHANGES.items()},
     **{f"a bias, {name}": Row(_network_with(change, "b0")) for name, change in CHANGES.items()},
     "in forward mode only": Row(_forward, mode="forward"),
-    **{f"in the prepared call only, factor {factor}": Row(_prepared(factor)) for factor in (1.001, 1.5, 0, -1)},
+    **{f"in the prepared call only, factor {factor}": Row(_prepared(factor)) for factor in (1.001, 0)},
     "one entry of 1e5": Row(_of_tainted(lambda xp, x: xp.sum(xp.sin(x)), _one_entry, lambda r: r.standard_normal(100_000))),
-    "one leaf of 200": Row(_many),
     "a weak leaf, negated": Row(_weak),
-    "transposed, nearly symmetric": Row(
-        _of_tainted(
-            lambda xp, x: xp.sum(xp.sin(x) * xp.asarray(np.arange(9.0).reshape(3, 3))),
-            lambda c, x: array_namespace(c).matrix_transpose(c),
-            lambda r: np.eye(3) + 0.01 * r.standard_normal((3, 3)),
-        ), True,
-    ),
     "no conjugate": Row(
         _of_tainted(
             lambda xp, z: xp.sum(xp.real(z * z * (1 + 2j))), lambda c, x: array_namespace(c).conj(c),
             lambda r: r.standard_normal(3) + 1j * r.standard_normal(3),
-        )
-    ),
-    "negative inputs only": Row(
-        _of_tainted(
-            lambda xp, x: xp.sum(xp.exp(x)), lambda c, x: array_namespace(c).where(x < 0, 1.05 * c, c),
-            lambda r: np.append(-1.0, r.standard_normal(5)),
-        )
-    ),
-    **{f"a Lasso from zeros, {name}": Row(_lasso_with(CHANGES[name])) for name in ("factor 0", "factor -1", "factor 1.5")},
-    "near one kink of 50": Row(
-        _of_tainted(
-            lambda xp, x: xp.sum(abs(x) + x * x), lambda c, x: array_namespace(c).where(x > 1, 1.05 * c, c),
-            lambda r: np.concatenate([[0.0, 1.5], r.standard_normal(48)]),
         )
     ),
 }  # fmt: skip

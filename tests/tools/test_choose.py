@@ -27,8 +27,6 @@ from adinterface import (
 )
 from adinterface.tools import Comparison, Measured, choose
 
-pytestmark = pytest.mark.sweep  # test_checking.py and test_facts.py run with every change
-
 module = importlib.import_module("adinterface.tools.choose")  # `tools.choose` is the function
 DIFFERENCES = AutoFiniteDifferences()
 X = np.array([1.0, -0.5])

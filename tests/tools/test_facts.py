@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from adinterface_conformance import Scenario, run_scenario
-from adinterface_conformance.laws import MODELS
 from backends_table import BACKENDS, assert_tree, each_backend
-from example_calls import arguments_for, example_of
+from example_calls import example_of
 
 import adinterface
 from adinterface import (
@@ -207,65 +206,7 @@ def test_the_conformance_kit_judges_a_new_operator(name, backend):
     assert {"formula", "structure", "dtype", "memory", "taylor", "prepared", *laws} <= checked
 
 
-@pytest.mark.usefixtures("registered")
-@pytest.mark.parametrize(
-    ("name", "change", "check"),
-    [
-        ("jacobian", lambda result: result._replace(jacobian=(result.jacobian[0] + np.eye(3),)), "consistency"),
-        ("jacobian", lambda result: result._replace(jacobian=result.jacobian[0]), "structure"),
-        ("jacobian", lambda result: result._replace(value=result.value + 1), "value"),
-        ("product", lambda result: result._replace(hvp=result.hvp * 1.1), "taylor"),
-        ("product", lambda result: result._replace(gradient=(result.gradient,)), "structure"),
-        ("product", lambda result: result._replace(gradient=result.gradient.astype("float32")), "dtype"),
-    ],
-)
-def test_the_conformance_kit_catches_a_wrong_new_operator(name, change, check, monkeypatch):
-    scenario = replace(SCENARIOS[name])  # another object, of which nothing is computed yet
-    operation = OPERATIONS[scenario.operator]
-    finish = operation.finish
-    monkeypatch.setattr(operation, "finish", lambda *computed: change(finish(*computed)))
-    failed = {outcome.check for outcome in run_scenario(scenario, AutoAutograd(), everything=True) if not outcome.good}
-    assert check in failed
-
-
 # What the kit does not know ------------------------------------------------------------------------------------------
-
-
-def test_laws_know_the_parts_of_every_operator():
-    parts = {part for operation in operations() for part in fields_of(operation)}
-    assert set(MODELS) == parts
-
-
-@pytest.mark.usefixtures("registered")
-def test_laws_refuse_a_part_that_they_do_not_know():
-    scenario = replace(SCENARIOS["product"], operator=hvp_and_slope)
-    failed = {outcome.check: outcome.message for outcome in run_scenario(scenario, AutoAutograd()) if not outcome.good}
-    assert failed["taylor"] == (
-        "TypeError: hvp_and_slope: no law knows the field 'slope' of its result. Add the field to MODELS in "
-        "conformance/adinterface_conformance/laws.py."
-    )
-
-
-@pytest.mark.usefixtures("registered")
-def test_the_checks_refuse_a_form_that_they_do_not_know(monkeypatch):
-    monkeypatch.setattr(ToyProduct, "forms", ("argument", "matrix"))
-    scenario = replace(SCENARIOS["product"])
-    failed = {outcome.check: outcome.message for outcome in run_scenario(scenario, AutoAutograd()) if not outcome.good}
-    message = (
-        "TypeError: hvp_and_gradient: no check knows the form 'matrix' of 'gradient'. Add the form to `_walk` in "
-        "conformance/adinterface_conformance/checks.py."
-    )
-    assert (failed["structure"], failed["dtype"]) == (message, message)
-
-
-def test_examples_refuse_directions_that_they_do_not_know(monkeypatch):
-    monkeypatch.setattr(ToyProduct, "directions", "a dict")
-    with pytest.raises(TypeError) as caught:
-        arguments_for(ToyProduct, X, V)
-    assert str(caught.value) == (
-        "hvp_and_gradient: no example call has its directions as 'a dict'. Add them to `arguments_for` in "
-        "tests/example_calls.py."
-    )
 
 
 def test_without_its_line_nobody_knows_it():

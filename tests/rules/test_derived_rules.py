@@ -1,7 +1,5 @@
 """Rules that people need: roots, fixed points, linear systems, hooks, recomputation, stand-ins for derivatives."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -33,9 +31,7 @@ from adinterface import (
     linearize,
     numpy_function,
     prepare,
-    pullback,
     pushforward,
-    rule,
     second_derivative,
 )
 from adinterface.rules import checkpoint, fixed_point, gradient_hook, linear_solve, root
@@ -118,19 +114,9 @@ def test_a_linear_system_by_its_products(transposed, backend):
     assert_tree(hessian(energy(solve), backend, (MATRIX, B)), hessian(energy(plain), backend, (MATRIX, B)), 1e-8)
 
 
-COMPLEX = np.array([[3.0 + 1j, 0.5j], [1.0, 2.0 - 0.5j]])
-Z = np.array([0.3 + 1.1j, 1.2 - 0.4j])
-
-
 def distance(y):
     xp = array_namespace(y)
     return xp.sum(xp.real(y - 1) ** 2 + xp.imag(y - 1) ** 2)
-
-
-def mirrored(x):
-    """The conjugate, of which torch has no batching rule."""
-    xp = array_namespace(x)
-    return xp.real(x) - 1j * xp.imag(x)
 
 
 def newton_in_the_plane(g, x):
@@ -141,57 +127,6 @@ def newton_in_the_plane(g, x):
         p, q = (one + other) / 2, (one - other) / 2
         x = x - (np.conj(p) * value - q * np.conj(value)) / (abs(p) ** 2 - abs(q) ** 2)
     return x
-
-
-def by_columns(product, b):
-    """As real pairs, since the product may conjugate."""
-    units = [factor * unit for factor in (1, 1j) for unit in np.eye(len(b), dtype=b.dtype)]
-    columns = [np.concatenate([product(unit).real, product(unit).imag]) for unit in units]
-    parts = np.linalg.solve(np.stack(columns, 1), np.concatenate([b.real, b.imag]))
-    return parts[: len(b)] + 1j * parts[len(b) :]
-
-
-def fixed(h, x):
-    for _ in range(200):
-        x = h(x)
-    return x
-
-
-def applied(x, a):
-    return a @ x
-
-
-#: Functions of complex numbers: of roots of an equation, holomorphic or not, and of linear systems.
-COMPLEX_RULES = {
-    "root that is not holomorphic": lambda z: root(
-        lambda x, z: x * x + 0.3 * mirrored(x) * z - z, Z, z, solver=newton_in_the_plane
-    ),
-    "fixed point": lambda z: fixed_point(
-        lambda x, z: 0.2 * array_namespace(x).exp(x) * z + 0.1 * mirrored(x), 0 * Z, z, solver=fixed
-    ),
-    "transposed": lambda z: linear_solve(applied, z, _with(COMPLEX, z) * z, solver=by_columns, transposed=lambda x, a: a.T @ x),
-    "product that conjugates": lambda z: linear_solve(
-        lambda x, a: a @ x + 0.3 * mirrored(x), z, _with(COMPLEX, z) * z, solver=by_columns
-    ),
-}
-
-
-def _with(a, beside):
-    return array_namespace(beside).asarray(a)
-
-
-@each_engine
-@pytest.mark.parametrize("f", COMPLEX_RULES.values(), ids=COMPLEX_RULES)
-def test_solutions_of_complex_numbers_in_both_modes(f, backend):
-    differences = AutoFiniteDifferences()
-    expected = gradient(lambda z: distance(f(z)), differences, Z)[0]
-    for mode in ("forward", "reverse"):
-        assert_tree(gradient(lambda z: distance(f(z)), type(backend)(mode=mode), Z)[0], expected, 1e-8)
-    assert_tree(prepare(gradient, lambda z: distance(f(z)), backend, Z)(Z)[0], expected, 1e-8)
-    cotangent, tangent = np.array([1.0 + 2j, -1j]), np.array([0.5j, 1.0 - 1j])
-    pushed = pushforward(f, backend, (Z,), (tangent,)).tangent
-    (pulled,) = pullback(f, backend, Z).back(cotangent)
-    assert np.vdot(cotangent, pushed).real == pytest.approx(np.vdot(tangent, pulled).real, rel=1e-8)
 
 
 @each_engine
@@ -276,41 +211,6 @@ def _as(p, beside):
     return {"w": jnp.asarray(p["w"])} if isinstance(beside, jax.Array) else p
 
 
-@each_backend
-def test_a_checkpointed_function_gets_and_gives_other_values_as_they_are(backend):
-    def block(x, number, array, *, name, y):
-        assert (type(number), type(array), name) == (float, np.ndarray, "block")
-        return {"x": x * number + y, "number": number, "array": array, "name": name, "sum": array_namespace(x).sum(x)}
-
-    def loss(f, x, y):
-        result = f(x, 2.0, np.ones(2), name="block", y=y)
-        assert (type(result["number"]), type(result["array"]), result["name"]) == (float, np.ndarray, "block")
-        return array_namespace(x).sum(result["x"]) * result["sum"]
-
-    slopes = [gradient(functools.partial(loss, f), backend, B, 2 * B) for f in (checkpoint(block), block)]
-    assert_tree(*slopes, 10 * rtol_of(backend))
-
-
-def test_checkpoint_keeps_little_for_the_way_back():
-    """What torch saves, counted: the arguments, and not what each step computes."""
-    saved = []
-    x = torch.ones(100, requires_grad=True, dtype=torch.float64)
-
-    def chain(x):
-        for _ in range(50):
-            x = torch.sin(x)
-        return x
-
-    for f, most in ((chain, 10**9), (checkpoint(chain), 100 * 8)):
-        saved.clear()
-        with torch.autograd.graph.saved_tensors_hooks(lambda t: saved.append(t.numel() * 8) or t, lambda t: t):
-            f(x).sum()
-        assert sum(saved) <= most
-    w = torch.ones(3, requires_grad=True)
-    checkpoint(lambda x: x * w)(torch.ones(3)).sum().backward()  # what is captured, too
-    assert_numbers(w.grad, np.ones(3))
-
-
 @each_engine
 def test_derived_rules_inside_numpy_code(backend):
     @numpy_function
@@ -363,35 +263,6 @@ def test_what_is_no_function_is_refused():
     ):
         with pytest.raises(TypeError, match=message):
             call()
-
-
-# Functions of the host with rules, to what their exact derivatives are --------------------------------------------------
-
-
-@rule(host=lambda x: x[0])
-def middle(x):
-    return np.median(x)
-
-
-@middle.pullback
-def _(cotangent, value, x):
-    xp = array_namespace(x)
-    return (xp.where(x == value, cotangent + 0 * x, 0 * x),)
-
-
-@rule(host=lambda a: a)
-def expm(a):
-    return scipy.linalg.expm(a)
-
-
-def _along(a, direction):
-    xp, n = array_namespace(a, direction), a.shape[0]
-    rows = xp.concat([a, direction], axis=1), xp.concat([0 * a, a], axis=1)
-    return expm(xp.concat(rows, axis=0))[:n, n:]
-
-
-expm.pushforward(lambda tangents, value, a: _along(a, tangents[0]))
-expm.pullback(lambda cotangent, value, a: _along(a.T, cotangent))
 
 
 def reversed_inside(x):

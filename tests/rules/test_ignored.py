@@ -1,10 +1,9 @@
 """`ignore_derivatives` and `non_differentiable`: constants on every engine, and for finite differences too."""
 
-import jax
 import numpy as np
 import pytest
 import torch
-from backends_table import assert_numbers, assert_tree, each_backend, each_engine, rtol_of
+from backends_table import assert_numbers, assert_tree, each_backend, rtol_of
 
 from adinterface import (
     AutoFiniteDifferences,
@@ -12,7 +11,6 @@ from adinterface import (
     AutoTorch,
     Constant,
     RuleError,
-    SecondOrder,
     array_namespace,
     diagonal_hessian,
     gradient,
@@ -20,7 +18,6 @@ from adinterface import (
     jacobian,
     prepare,
     pushforward,
-    second_derivative,
 )
 from adinterface.rules import ignore_derivatives, non_differentiable
 
@@ -46,13 +43,6 @@ def test_nothing_is_differentiated_through_an_ignored_value(backend):
     assert_tree(diagonal_hessian(partly, backend, X)[0], np.array([2.0, 2.0]), rtol)
     expected = np.diag(np.sin(X) + 2 * X)
     assert_tree(jacobian(lambda x: x * ignore_derivatives(array_namespace(x).sin(x)) + x**2, backend, X)[0], expected, rtol)
-
-
-@each_engine
-def test_differences_around_an_engine_hold_what_it_ignores(backend):
-    pair = SecondOrder(AutoFiniteDifferences(), backend)
-    assert_tree(hessian(partly, pair, X), 2 * np.eye(2), 1e-6)
-    assert second_derivative(lambda t: t * ignore_derivatives(t * t) + t**2, pair, 0.7) == pytest.approx(2.0, abs=1e-6)
 
 
 def test_differences_inside_differences_hold_what_each_point_ignores():
@@ -81,18 +71,6 @@ def test_trees_functions_and_numbers_that_are_ignored(backend):
 
 
 @each_backend
-def test_an_ignored_block_runs_and_is_not_differentiated(backend):
-    seen = []
-
-    def block(x):
-        value = ignore_derivatives(lambda: seen.append(1) or 3.0 * x)
-        return value + x
-
-    assert gradient(block, backend, 2.0)[0] == pytest.approx(1.0, abs=1e-7)
-    assert seen
-
-
-@each_backend
 def test_a_non_differentiable_function(backend):
     @non_differentiable
     def scale(x, *, by):
@@ -101,21 +79,6 @@ def test_a_non_differentiable_function(backend):
 
     assert scale.__doc__ == "Two of them."
     assert gradient(lambda x: scale(x, by=2.0) * x, backend, 3.0)[0] == pytest.approx(6.0, rel=1e-7)
-
-
-def test_transforms_of_the_users_own():
-    assert_numbers(jax.jit(jax.grad(lambda x: partly(x)))(X.astype("float32")), GRADIENT, 1e-5)
-    assert_numbers(torch.func.grad(partly)(torch.tensor(X)), GRADIENT)
-    assert_numbers(torch.func.jvp(partly, (torch.tensor(X),), (torch.tensor(X),))[1], GRADIENT @ X)
-
-
-def test_an_f_that_ignores_nothing_is_evaluated_no_more_often():
-    calls = []
-    gradient(lambda x: calls.append(1) or array_namespace(x).sum(x * x), AutoFiniteDifferences(), X)
-    plain = len(calls)
-    gradient(lambda x: calls.append(1) or array_namespace(x).sum(x * ignore_derivatives(x)), AutoFiniteDifferences(), X)
-    assert len(calls) == 2 * plain + 1  # the point itself, once
-    assert plain <= 10 * X.size
 
 
 def test_what_is_ignored_on_some_paths_only_is_an_error():

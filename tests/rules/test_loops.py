@@ -146,35 +146,6 @@ def test_carries_slices_and_results_are_trees(backend):
 
 
 @each_library
-def test_what_a_constant_wraps_goes_to_every_step_as_it_is(make):
-    held = {"weight": make(np.ones(3)), "power": 2}
-
-    def step(c, x):
-        (slice_, inner) = x
-        assert inner is held
-        return (c[0] + slice_ ** inner["power"], c[1]), None
-
-    (total, kept), _ = scan(step, (make(0.0), Constant("fixed")), (make(np.arange(3.0)), Constant(held)))
-    assert float(total) == 5.0
-    assert kept == "fixed"
-
-
-@each_library
-def test_numbers_in_a_carry_are_arrays_of_the_widest_dtype(make):
-    narrow = make(np.arange(3.0), dtype="float32")
-
-    def step(c, x):
-        assert all(hasattr(part, "dtype") for part in c)
-        real, count, flag = c
-        return (real + x, count + 1, flag), real
-
-    (real, count, flag), ys = scan(step, (0.0, 0, False), narrow)
-    assert [str(a.dtype).removeprefix("torch.") for a in (real, flag, ys)] == ["float32", "bool", "float32"]
-    assert int(count) == 3
-    assert array_namespace(count).isdtype(count.dtype, "integral")
-
-
-@each_library
 def test_a_number_takes_the_dtype_that_f_gives_back_for_it(make):
     calls = []
 
@@ -278,20 +249,6 @@ def test_jax_traces_a_step_once_however_many_there_are():
 
     prepare(derivative, f, AutoJax(), 1.0)(1.0)
     assert len(calls) <= 2
-
-
-@each_engine
-def test_an_operator_inside_a_loop(backend):
-    def descend(start):
-        potential = lambda x: (x**2 - 2.0) ** 2
-        return scan(lambda x, _: (x - 0.02 * derivative(potential, backend, x), None), start, length=5)[0]
-
-    def by_hand(x):
-        for _ in range(5):
-            x = x - 0.02 * 4 * x * (x**2 - 2.0)
-        return x
-
-    assert_tree(derivative(descend, backend, 1.2), derivative(by_hand, AutoAutograd(), 1.2), 1e-9)
 
 
 @each_backend
@@ -420,60 +377,6 @@ def test_a_step_may_write_into_its_carry(in_place, pure, of_numpy, how, backend)
     assert_numbers(found.gradient[0], expected.gradient[0], 1e-6 if backend == AutoFiniteDifferences() else 1e-12)
 
 
-def written_slice(c, x):
-    x *= 2
-    return c * x, x
-
-
-def pure_slice(c, x):
-    return c * (2 * x), 2 * x
-
-
-@pytest.mark.parametrize("backend", FIVE, ids=str)
-@pytest.mark.parametrize("how", [{}, {"checkpoint": 2}, {"reverse": True}], ids=str)
-def test_a_step_may_write_into_its_slice(how, backend):
-    captured, given = np.array([[0.5, 1.5], [2.0, -1.0], [1.0, 0.3]]), np.array([[1.0, 2.0], [0.5, 0.7], [-1.0, 3.0]])
-    tensor = torch.tensor(captured)
-
-    def loss(x, given, step):
-        own = given + 1.0
-        total = (own * x).sum()
-        for xs in (captured, given, own, *([tensor] if isinstance(backend, AutoTorch) else [])):
-            last, ys = scan(step, x, xs, **how)
-            total = total + (last * x).sum() + (ys * x).sum()
-        return total + ((given + own) * x).sum()
-
-    before = captured.copy(), given.copy()
-    found, expected = (
-        value_and_gradient(functools.partial(loss, step=step), backend, np.array([0.3, 0.7]), Constant(given))
-        for step in (written_slice, pure_slice)
-    )
-    assert_numbers(found.value, expected.value, 1e-12)
-    assert_numbers(found.gradient[0], expected.gradient[0], 1e-6 if backend == AutoFiniteDifferences() else 1e-12)
-    for array, numbers in zip((captured, given, tensor), (*before, before[0])):
-        assert_numbers(array, numbers, 0.0)
-
-
-def test_a_loop_leaves_its_slices_as_they_are():
-    for xs in (np.array([1.0, 2.0]), torch.tensor([1.0, 2.0])):
-        before = xs * 1.0
-        scan(written_slice, 1.0, xs)
-        assert_numbers(xs, before, 0.0)
-
-
-@pytest.mark.parametrize("make", [np.array, torch.tensor], ids=["numpy", "torch"])
-def test_a_loop_leaves_its_start_as_it_is(make):
-    start = make([1.0, 1.0])
-
-    def body(c):
-        c += 1.0
-        return c
-
-    assert while_loop(lambda c: bool(c[0] < 3.0), body, start).tolist() == [3.0, 3.0]
-    assert fori_loop(0, 2, lambda i, c: body(c), start).tolist() == [3.0, 3.0]
-    assert start.tolist() == [1.0, 1.0]
-
-
 # Checkpoints -----------------------------------------------------------------------------------------------------------------
 
 
@@ -493,23 +396,6 @@ def test_torch_computes_again_with_the_same_random_numbers():
             state = torch.get_rng_state()
         assert_numbers_of_tree(found[1], found[0], 1e-12)
         assert state.shape
-
-
-def test_torch_computes_again_in_the_precision_of_autocast():
-    x = np.linspace(0.1, 1.0, 4, dtype="float32").reshape(2, 2)
-
-    products = []
-
-    def step(x, c):
-        products.append((x @ c).dtype)
-        return (x @ c).float(), None
-
-    def f(x):
-        with torch.autocast("cpu", torch.bfloat16):
-            return scan(lambda c, _: step(x, c), torch.eye(2), length=4, checkpoint=2)[0].sum()
-
-    gradient(f, AutoTorch(), x)
-    assert products == [torch.bfloat16] * 8
 
 
 def test_torch_finds_what_a_step_closes_over_wherever_it_stands():
@@ -536,32 +422,6 @@ def test_torch_finds_what_a_step_closes_over_wherever_it_stands():
 
     for one, other in zip(trained(3), trained(None)):
         assert_numbers(one, other, 1e-12)
-
-
-def test_autograd_goes_back_through_a_checkpoint_as_often_as_asked():
-    _, back = pullback(functools.partial(recurrence, checkpoint=2), AutoAutograd(), THETA)
-    expected = gradient(recurrence_by_hand, AutoAutograd(), THETA)
-    assert_tree(back(np.array(1.0)), expected, 1e-12)
-    assert_tree(back(np.array(1.0)), expected, 1e-12)
-
-
-def test_a_step_is_evaluated_twice_where_it_is_computed_again():
-    for backend in (AutoTorch(), AutoAutograd()):
-        count = 0
-
-        def f(x):
-            def step(c, _):
-                nonlocal count
-                count += 1
-                return c * x, None
-
-            return scan(step, x, length=9, checkpoint=3)[0]
-
-        derivative(f, type(backend)(mode="reverse"), 1.1)
-        assert count >= 9
-        count = 0
-        gradient(f, backend, 1.1)
-        assert count == 18
 
 
 def kept_by_torch(f, x):
@@ -642,29 +502,12 @@ def test_a_carry_that_changes_is_refused_in_the_same_words_everywhere(step, mess
         while_loop(lambda c: (c["a"] > 0).all(), lambda c: step(c, None)[0], init)
 
 
-@each_backend
-def test_a_carry_that_changes_is_refused_inside_an_operator(backend):
-    def f(x):
-        return scan(lambda c, _: (array_namespace(x).stack([c, c]), None), x, length=3)[0]
-
-    with pytest.raises(TreeError, match=r"carry is float64 of shape \(\) before a step, and float64 of shape \(2,\) after it"):
-        derivative(f, backend, 1.0)
-
-
 @each_library
 def test_a_static_value_that_changes_is_refused(make):
     with pytest.raises(TreeError, match=r"carry\[1\] is a str that is no array before a step, and another one after it"):
         scan(lambda c, x: ((c[0], c[1] + "!"), None), (make(1.0), "a"), length=2)
     with pytest.raises(TreeError, match=r"carry\[1\] is a str that a Constant holds fixed before a step, and another one"):
         scan(lambda c, x: ((c[0], c[1] + "!"), None), (make(1.0), Constant("a")), length=2)
-
-
-def test_a_later_step_that_changes_the_carry_is_refused():
-    steps = iter([np.ones(2), np.ones(3)])
-    with pytest.raises(
-        TreeError, match=r"carry is float64 of shape \(2,\) before a step, and float64 of shape \(3,\) after it"
-    ):
-        scan(lambda c, x: (next(steps), None), np.ones(2), length=2)
 
 
 @pytest.mark.parametrize(
@@ -785,40 +628,3 @@ def test_an_array_of_another_engine_in_the_carry_is_refused(backend):
         TreeError, match=r"f changes its carry: carry is float64 of shape .* and an array of (torch|jax) after it"
     ):
         derivative(lambda x: scan(lambda c, _: (other, None), x, length=2)[0], backend, 1.0)
-
-
-@each_backend
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
-def test_the_bounds_of_a_loop_may_be_arrays_of_integers(mode, backend):
-    backend = backend if isinstance(backend, AutoFiniteDifferences) else type(backend)(mode=mode)
-    for count in (np.int32(3), np.array(3), np.int64(3)):
-        found = gradient(lambda x, n: fori_loop(0, n, lambda i, c: c * x, 1.0), backend, 2.0, Constant(count))
-        assert_numbers(found[0], 12.0, rtol=rtol_of(backend))
-        found = gradient(lambda x, *, n: fori_loop(np.int8(1), n, lambda i, c: c * x, 1.0), backend, 2.0, n=count)
-        assert_numbers(found[0], 4.0, rtol=rtol_of(backend))
-    found = gradient(lambda d: fori_loop(0, d["n"], lambda i, c: c * d["x"], 1.0), backend, {"x": 2.0, "n": np.int64(3)})
-    assert_numbers(found[0]["x"], 12.0, rtol=rtol_of(backend))
-
-
-@pytest.mark.parametrize("inner", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=repr)
-@pytest.mark.parametrize("of", ["the argument", "a constant", "a module"])
-def test_torch_computes_a_derivative_inside_a_checkpoint_again(of, inner):
-    """Its result stays in the graph of what it captures, and what it makes itself is not captured."""
-    module = torch.nn.Linear(2, 2).double()
-    ones = torch.ones(2, dtype=torch.float64)
-
-    def f(x, w, model, checkpoint):
-        def step(c):
-            if of == "a module":
-                return c - 0.1 * gradient(lambda m: m(c) ** 2 @ w, AutoTorch(), model)[0].weight.sum(0)
-            at = c if of == "the argument" else ones
-            return c - 0.1 * gradient(lambda t: (t**3 * w * c).sum(), inner, at)[0]
-
-        return (scan(lambda c, _: (step(c), None), x, length=3, checkpoint=checkpoint)[0] ** 2).sum()
-
-    x, w = torch.asarray(THETA), torch.tensor([0.5, 0.8], dtype=torch.float64)
-    plain, again = [gradient(f, AutoTorch(), x, w, module, checkpoint=checkpoint) for checkpoint in (None, 1)]
-    for mine, expected in zip([*again[:2], *again[2].parameters()], [*plain[:2], *plain[2].parameters()]):
-        assert_numbers(mine, expected, 1e-12)
-    curves = [hessian(lambda x, n=n: f(x, w, module, n), AutoTorch(), x) for n in (1, None)]
-    assert_numbers(*curves, 1e-12)

@@ -1,10 +1,8 @@
 """`rule`: a function's own derivatives are what every engine uses, in both modes, at every order, wherever it is called."""
 
 import copy
-import inspect
 import math
 import pickle
-import pydoc
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +29,6 @@ from adinterface import (
     hessian,
     hvp,
     jacobian,
-    numpy_function,
     prepare,
     pullback,
     pushforward,
@@ -99,42 +96,6 @@ def test_both_modes_and_second_derivatives_are_those_of_the_plain_function(f, ba
     assert_tree(hvp(of_both(f), backend, (X, Y), (Y, X)), hvp(of_both(sine), backend, (X, Y), (Y, X)), rtol)
 
 
-@each_engine
-@each_rule
-def test_third_derivatives_differentiate_the_rules_own_code(f, backend):
-    def slope(g, t):
-        return derivative(lambda s: g(s * s, s), backend, t)
-
-    expected = second_derivative(lambda t: slope(sine, t), backend, 0.7)
-    assert second_derivative(lambda t: slope(f, t), backend, 0.7) == pytest.approx(expected, rel=1e-10)
-
-
-@each_engine
-@pytest.mark.parametrize("dtype", ["float32", "complex128"])
-def test_dtypes_are_kept_and_complex_numbers_follow_the_real_inner_product(dtype, backend):
-    @rule
-    def exp(z):
-        return array_namespace(z).exp(z)
-
-    exp.pullback(lambda cotangent, value, z: cotangent * array_namespace(z).conj(value))
-
-    @rule
-    def squared_modulus(z):
-        return array_namespace(z).real(z * array_namespace(z).conj(z))
-
-    squared_modulus.pullback(lambda cotangent, value, z: 2 * cotangent * z)
-
-    def loss(f, g):
-        return lambda z: array_namespace(z).sum(array_namespace(z).real(f(z) * z) * g(z))
-
-    z = (np.array([0.3, -0.2]) + np.array([0.5j, 1j])).astype(dtype) if dtype == "complex128" else X.astype(dtype)
-    plain, own = loss(exp.__wrapped__, lambda z: array_namespace(z).abs(z) ** 2), loss(exp, squared_modulus)
-    if dtype != "complex128":
-        plain, own = loss(exp.__wrapped__, lambda z: z), loss(exp, lambda z: z)
-    assert_tree(gradient(own, backend, z), gradient(plain, backend, z), 1e-5 if dtype == "float32" else 1e-12)
-    assert_tree(pushforward(own, backend, (z,), (z,)).tangent, pushforward(plain, backend, (z,), (z,)).tangent, 1e-5)
-
-
 # Trees, constants, defaults
 
 
@@ -185,29 +146,6 @@ def test_trees_defaults_and_keywords(rest, words, backend):
     expected = value_and_gradient(layer_loss(apply_layer), backend, LAYER, X, *rest, **words)
     assert_tree(found, expected, 10 * rtol_of(backend))
     assert found.gradient[0].name is None
-
-
-@each_engine
-def test_integers_go_through_a_rule_without_a_derivative(backend):
-    @rule
-    def largest(x, order):
-        xp = array_namespace(x)
-        place = xp.argmax(x)
-        return x[place] * order[0], place
-
-    @largest.pullback
-    def _(cotangent, value, x, order):
-        assert cotangent[1] is None
-        xp = array_namespace(x)
-        return xp.where(xp.arange(x.shape[0]) == value[1], cotangent[0] * order[0], 0.0 * x), None
-
-    def loss(x, order):
-        return largest(x, order)[0] ** 2
-
-    order = np.array([3, 4])
-    for run in (gradient, prepare(gradient, loss, backend, X, Constant(order))):
-        arguments = (loss, backend) if run is gradient else ()
-        assert_tree(run(*arguments, X, Constant(order))[0], np.array([0.0, 2 * 9 * 1.2]))
 
 
 @each_engine
@@ -279,19 +217,6 @@ def test_none_is_zero_at_any_place_and_a_dict_may_leave_entries_out(backend):
 
 
 @each_engine
-def test_the_fields_of_a_dataclass_may_be_given_as_a_dict(backend):
-    """A tangent of some fields: those that are absent are zero, and the gradient has all of them in their order."""
-
-    @rule
-    def scaled(layer, x):
-        return layer.weight * x
-
-    scaled.pullback(lambda cotangent, value, layer, x: ({"weight": cotangent * x}, cotangent * layer.weight))
-    found = gradient(lambda layer, x: array_namespace(x).sum(scaled(layer, x)), backend, Layer(X, Y), Y)
-    assert_tree(found, (Layer(Y, 0 * Y, None), X))
-
-
-@each_engine
 def test_a_method_and_a_callable_object_are_the_first_argument_of_their_rule(backend):
     @dataclass
     class Adder:
@@ -356,43 +281,6 @@ def test_finite_differences_use_the_primal_alone_and_numbers_call_f_itself():
 
 
 # Composition
-
-
-@each_engine
-def test_numpy_code_around_and_inside_a_rule(backend):
-    @rule
-    def tanh(x, w):
-        return np.tanh(x) * w
-
-    tanh.pullback(lambda cotangent, value, x, w: (cotangent * (1 - np.tanh(x) ** 2) * w, None))
-    w = np.array([1.0, 2.0])
-
-    @numpy_function
-    def loss(x):
-        return np.sum(tanh(np.sin(x), w) ** 2)
-
-    @numpy_function
-    def plain(x):
-        return np.sum((np.tanh(np.sin(x)) * w) ** 2)
-
-    assert_tree(gradient(loss, backend, X), gradient(plain, backend, X))
-    assert_tree(hessian(loss, backend, X), hessian(plain, backend, X))
-
-
-@each_engine
-def test_a_rule_inside_a_rule_and_an_operator_inside_a_rule(backend):
-    inner = GIVEN["pullback"]
-
-    @rule
-    def outer(x, y):
-        return inner(x, y) ** 2
-
-    @outer.pullback
-    def _(cotangent, value, x, y):
-        _, back = pullback(lambda x, y: inner(x, y) ** 2, backend, x, y)
-        return back(cotangent)
-
-    assert_tree(hessian(of_both(outer), backend, (X, Y)), hessian(of_both(lambda x, y: sine(x, y) ** 2), backend, (X, Y)), 1e-9)
 
 
 @each_rule
@@ -639,18 +527,6 @@ def test_arguments_that_two_engines_follow_are_refused():
     f = GIVEN["pullback"]
     with pytest.raises(RuleError, match=r"sine: its arguments are followed by autograd and torch at once"):
         gradient(lambda x: f(x, torch.ones(2, requires_grad=True) * 2), AutoAutograd(), X)
-
-
-def test_help_and_inspect_see_the_function():
-    @rule
-    def area(width: float, height: float = 1.0, *, unit: str = "m") -> float:
-        """The area of a rectangle."""
-        return width * height
-
-    assert str(inspect.signature(area)) == "(width: float, height: float = 1.0, *, unit: str = 'm') -> float"
-    assert "The area of a rectangle." in pydoc.render_doc(area)
-    back = area.pullback(lambda c, value, width, height, *, unit: (c * height, c * width))
-    assert back(2.0, None, 3.0, 4.0, unit="m") == (8.0, 6.0)
 
 
 def test_a_rule_is_copied_pickled_and_shown():

@@ -12,21 +12,15 @@ import autograd.scipy.stats
 import numpy as np
 import pytest
 from adinterface_autograd import repairs
-from adinterface_autograd.repairs import given
-from autograd.differential_operators import make_jvp
-from backends_table import assert_tree
 
 from adinterface import (
     AutoAutograd,
-    AutoFiniteDifferences,
     NotDifferentiableError,
     array_namespace,
     gradient,
     hvp,
-    jacobian,
     pullback,
     pushforward,
-    value_gradient_and_hessian,
 )
 
 FORWARD, REVERSE = AutoAutograd(mode="forward"), AutoAutograd(mode="reverse")
@@ -181,26 +175,6 @@ def test_an_argument_without_a_rule_is_named():
         gradient(lambda x, loc, scale: cdf(x, 2.0, loc, scale), REVERSE, 0.3, 0.1, 1.5)
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda xp, x: xp.clip(x, 0.0, 0.5),
-        lambda xp, x: xp.astype(x, xp.float32),
-        lambda xp, x: xp.max(xp.stack([x, x]), axis=(0, 1)),
-        lambda xp, x: xp.where(x > 0.2, x, 2.0),
-        lambda xp, x: jacobian(lambda y: y**2, REVERSE, x)[0],
-    ],
-)
-def test_the_namespace_works_under_autograds_own_forward_mode(f):
-    x, v = np.array([0.1, 0.3, 0.7]), np.array([1.0, -2.0, 3.0])
-
-    def total(x):
-        return anp.sum(f(array_namespace(x), x))
-
-    _, tangent = make_jvp(total)(x)(v)
-    np.testing.assert_allclose(tangent, pushforward(total, FORWARD, (x,), (v,)).tangent, rtol=1e-6)
-
-
 @pytest.mark.parametrize("backend", [AutoAutograd(), FORWARD, REVERSE], ids=["reverse", "forward", "told"])
 @pytest.mark.parametrize(
     "f",
@@ -226,46 +200,6 @@ def test_a_list_of_what_is_differentiated_is_followed_where_autograd_makes_an_ar
     for f in (lambda a, x: anp.sum(anp.stack([[a, a], x])), lambda a, x: anp.sum(2 * anp.array([a, 3.0]) * x)):
         for backend in (FORWARD, REVERSE):
             assert gradient(f, backend, 0.7, np.ones(2))[0] == 2.0
-
-
-JOINED = {
-    "xp.stack": lambda xp, z, x: xp.stack([z, x]),
-    "xp.concat": lambda xp, z, x: xp.concat([z, x]),
-    "anp.concatenate": lambda xp, z, x: anp.concatenate([z, x]),
-    "anp.stack": lambda xp, z, x: anp.stack([z, x]),
-    "anp.append": lambda xp, z, x: anp.append(z, x),
-    "anp.array": lambda xp, z, x: anp.array([z[0], x[1]]),
-    "anp.inner": lambda xp, z, x: anp.inner(z, x),
-    "xp.linalg.solve": lambda xp, z, x: xp.linalg.solve(xp.eye(3) * (2 + z), x[:, None]),
-}
-
-
-@pytest.mark.parametrize("name", JOINED)
-def test_gradients_of_real_arrays_beside_complex_ones_are_real(name):
-    """Also inside of f, where autograd's own rules leave them complex."""
-    x = np.array([0.3, -1.2, 0.7])
-
-    def f(x):
-        xp = array_namespace(x)
-        y = JOINED[name](xp, xp.exp(1j * x), x)
-        return xp.sum(xp.real(y)) + xp.sum(xp.imag(y) ** 2) + xp.sum(x**3)
-
-    forward = value_gradient_and_hessian(f, AutoAutograd(mode="forward"), x)
-    reverse = value_gradient_and_hessian(f, AutoAutograd(mode="reverse"), x)
-    assert reverse.hessian.dtype == np.float64
-    assert_tree(reverse.gradient, forward.gradient, 1e-12)
-    assert_tree(reverse.hessian, forward.hessian, 1e-12)
-
-
-@pytest.mark.parametrize("reduction", [np.sum, np.max, np.min], ids=["sum", "max", "min"])
-def test_a_reduction_of_numpy_takes_the_rule_of_autograd(reduction, monkeypatch):
-    def composed(name):
-        raise AssertionError(f"{name} is composed of other functions")
-
-    monkeypatch.setattr(given, "composition", composed)
-    x = draw(2, 3)
-    for f in (reduction, lambda x: reduction(x, axis=1, keepdims=True)[0, 0]):
-        assert_tree(gradient(f, REVERSE, x)[0], gradient(f, AutoFiniteDifferences(), x)[0], 1e-8)
 
 
 def test_the_repairs_work_without_adinterface():

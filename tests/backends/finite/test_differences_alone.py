@@ -11,7 +11,6 @@ from adinterface_finite.differences import (
     ArrayEvaluations,
     BasePoint,
     Coordinates,
-    Directions,
     StepError,
     along,
     below,
@@ -43,14 +42,6 @@ def test_derivatives(name, error):
     assert (off <= 10 * found.errors + 1e-15).all()
 
 
-def test_several_arrays_and_shapes():
-    y = np.array([[1.0, 2.0], [3.0, 4.0]])
-    found = differentiate(lambda x, y: np.stack([x.sum() * y[0, 1], y.prod()]), X, y)
-    assert found.values.shape == (7, 2)
-    np.testing.assert_allclose(found.values[:, 0], [2, 2, 2, 0, 3.5, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(found.values[3:, 1], 24 / y.ravel(), rtol=1e-12)
-
-
 def test_a_complex_number_has_two_lines():
     z = np.array([1.0 + 2.0j])
     evaluations, lines = around(lambda z: np.abs(z) ** 2, z)
@@ -68,13 +59,6 @@ def test_outside_of_the_domain_a_side_is_left_out():
     np.testing.assert_allclose(differentiate(root, np.array([1e-12])).values, [[5e5]], rtol=1e-4)
     with pytest.raises(ZeroDivisionError):
         differentiate(lambda x: 1 / 0, X)
-
-
-def test_directions():
-    evaluations = ArrayEvaluations(np.sin, X)
-    lines = Directions(BasePoint((X,)), [np.array([[1.0, 1.0, 1.0], [0.0, 2.0, 0.0]])])
-    slopes = method_of().slopes(evaluations, lines, evaluations.copies)
-    np.testing.assert_allclose(slopes.values, [np.cos(X), [0, 2 * np.cos(1.0), 0]], atol=1e-12)
 
 
 def test_second_derivatives():

@@ -18,7 +18,6 @@ from adinterface import (
     linearize,
     prepare,
     pullback,
-    pushforward,
     value_and_gradient,
 )
 
@@ -137,43 +136,6 @@ def test_maps_of_64_bits_inside_a_trace_of_32(prepared):
         assert_numbers(jax.jit(map_)(one), expected, 1e-6)
         assert_numbers(jax.jit(jax.vmap(map_))(three)[1], expected, 1e-6)
         assert_numbers(jax.jit(jax.grad(lambda v, map_=map_: jnp.sum(map_(v))))(one), expected, 1e-6)
-
-
-@pytest.mark.parametrize("new", [False, True], ids=["compiled before", "first call"])
-def test_a_prepared_call_without_jit_runs_uncompiled(new):
-    def f(x, c):
-        assert isinstance(x, jax.Array)
-        return jnp.sum(x**2) * c if jnp.sum(x) > c else jnp.sum(x)
-
-    fast = prepare(gradient, f if new else lambda x, c: jnp.sum(x**2) * c, AutoJax(), X32, Constant(0.5))
-    if not new:
-        fast(X32, Constant(0.5))
-    with jax.disable_jit():
-        assert_numbers(fast(X32, Constant(0.5))[0], X32, 1e-6)
-        assert_numbers(prepare(gradient, wave, AutoJax(), X)(X)[0], first(X), 1e-6)
-
-
-KEYED = {
-    "value_and_gradient": lambda f, x, k: (value_and_gradient, f, (x, Constant(k)), lambda r: r.value),
-    "pullback": lambda f, x, k: (pullback, f, (x, Constant(k)), lambda r: r[0]),
-    "pushforward": lambda f, x, k: (pushforward, f, ((x, Constant(k)), (x, None)), lambda r: r[0]),
-}
-
-
-@pytest.mark.parametrize("name", KEYED)
-@pytest.mark.parametrize("x", [X, jnp.ones(3)], ids=["NumPy", "JAX"])
-def test_a_random_key_in_what_f_returns_is_handed_on(name, x):
-    def f(x, key):
-        return jnp.sum(x), {"next": jax.random.split(key), "same": [key]}
-
-    key = jax.random.key(3)
-    operator, f, args, value_of = KEYED[name](f, x, key)
-    for call in (lambda *args: operator(f, AutoJax(), *args), prepare(operator, f, AutoJax(), *args)):
-        with jax.checking_leaks():
-            _, keys = value_of(call(*args))
-        assert (jax.random.key_data(keys["next"]) == jax.random.key_data(jax.random.split(key))).all()
-        assert (jax.random.key_data(keys["same"][0]) == jax.random.key_data(key)).all()
-        jax.random.normal(keys["next"][0])
 
 
 # Meshes ---------------------------------------------------------------------------------------------------------------

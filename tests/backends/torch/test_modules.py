@@ -5,7 +5,6 @@ import copy
 import dataclasses
 import io
 import re
-import threading
 import warnings
 from collections import OrderedDict
 from typing import Any
@@ -15,7 +14,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 import pytest
 import torch
 from adinterface_torch.copying import copy_of
@@ -197,19 +195,6 @@ def test_the_users_module_is_not_written_to(name, backend):
 
 
 @each_torch_backend
-def test_the_users_grad_fields_are_untouched(backend):
-    module = _make("sequential")
-    mine = [torch.full_like(p, 7.0) for p in module.parameters()]
-    for parameter, grad in zip(module.parameters(), mine):
-        parameter.grad = grad
-    (found,) = gradient(_loss, backend, module)
-    for parameter, grad in zip(module.parameters(), mine):
-        assert parameter.grad is grad
-        assert torch.equal(grad, torch.full_like(grad, 7.0))
-    assert all(parameter.grad is None for parameter in found.parameters())
-
-
-@each_torch_backend
 def test_frozen_parameters_are_zeros_so_that_the_parameters_of_both_stay_aligned(backend):
     module = _make("frozen")
     (found,) = gradient(_loss, backend, module)
@@ -218,12 +203,6 @@ def test_frozen_parameters_are_zeros_so_that_the_parameters_of_both_stay_aligned
         assert grad.shape == parameter.shape
         assert bool((grad == 0).all()) == (not parameter.requires_grad)
     assert [p.requires_grad for p in module.parameters()] == [True, False, False, False, True, True]
-
-
-@each_torch_backend
-def test_an_unused_parameter_has_zeros(backend):
-    (found,) = gradient(_loss, backend, _make("extras"))
-    assert torch.equal(found.unused, torch.zeros(3, dtype=torch.float64))
 
 
 @each_torch_backend
@@ -243,16 +222,6 @@ def test_buffers_keep_their_value_and_other_attributes_stay(backend):
     assert found.activation is torch.tanh
     assert found.name == "extras"
     assert not hasattr(found, "grad")
-
-
-def test_a_batch_norm_updates_once_in_the_users_module_as_in_torch():
-    module = _make("batch norm")
-    expected = _state(_loss_on_copy(module))
-    (found,) = gradient(_loss, AutoTorch(), module)
-    assert module[1].num_batches_tracked.item() == 1
-    assert_numbers(module[1].running_mean, expected["1.running_mean"])
-    assert_numbers(module[1].running_var, expected["1.running_var"])
-    assert torch.equal(found[1].running_mean, module[1].running_mean)  # buffers keep their value
 
 
 class Counting(nn.Module):
@@ -375,16 +344,6 @@ def test_finite_differences_hand_f_a_private_copy_that_shares_nothing_with_the_u
     assert_tree(_state(module), before, 0.0)
 
 
-@each_torch_backend
-def test_the_value_comes_from_the_same_call(backend):
-    module = _make("sequential")
-    value, (found,) = value_and_gradient(_loss, backend, module)
-    assert isinstance(value, torch.Tensor)
-    assert not value.requires_grad
-    assert_numbers(value, _loss(module))
-    assert type(found) is nn.Sequential
-
-
 @dataclasses.dataclass(frozen=True)
 class Model:
     net: object
@@ -416,19 +375,6 @@ def test_a_module_may_stand_in_a_tree_beside_other_leaves(backend):
 
 
 @each_torch_backend
-def test_a_module_may_be_one_of_several_arguments(backend):
-    module, other = _make("linear"), _make("sequential")
-    first, data, second = gradient(lambda m, x, n: _loss(m, x) + _loss(n, x), backend, module, DATA, other)
-    rtol = 10 * rtol_of(backend)
-    for found, mine in ((first, module), (second, other)):
-        assert_numbers(found.get_parameter("weight" if mine is module else "0.weight"),
-                       _backward(mine)["weight" if mine is module else "0.weight"], rtol)  # fmt: skip
-    inputs = DATA.clone().requires_grad_()
-    (_loss(module, inputs) + _loss(other, inputs)).backward()
-    assert_tree(data, inputs.grad, rtol)
-
-
-@each_torch_backend
 @pytest.mark.parametrize("place", ["argument", "tree"])
 def test_a_constant_module_is_used_but_has_no_gradient(place, backend):
     module, seen = _make("linear"), []
@@ -448,13 +394,6 @@ def test_a_constant_module_is_used_but_has_no_gradient(place, backend):
 
 
 @each_torch_backend
-def test_a_module_as_a_keyword_is_not_differentiated(backend):
-    module, seen = _make("linear"), []
-    gradient(lambda x, model: seen.append(model) or _loss(model, x), backend, DATA, model=module)
-    assert all(m is module for m in seen)
-
-
-@each_torch_backend
 @pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, contextlib.nullcontext])
 @pytest.mark.parametrize("made", ["before", "inside"])
 @pytest.mark.parametrize("name", ["linear", "sequential"])
@@ -468,48 +407,6 @@ def test_the_callers_grad_mode_does_not_matter(name, made, mode, backend):
         (found,) = gradient(_loss, backend, module)
     for key, parameter in found.named_parameters():
         assert_numbers(parameter, expected[key], 10 * rtol_of(backend), key)
-
-
-@each_torch_backend
-def test_many_threads_may_differentiate_one_module_at_once(backend):
-    module = _make("sequential")
-    expected, results = _backward(module), [None] * 8
-
-    def work(i):
-        results[i] = gradient(_loss, backend, module)[0]
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for found in results:
-        for name, parameter in found.named_parameters():
-            assert_numbers(parameter, expected[name], 10 * rtol_of(backend), name)
-
-
-def test_a_module_is_the_same_after_f_raised():
-    module = _make("sequential")
-    before = _state(module)
-
-    def f(m):
-        _loss(m)
-        raise KeyError("mine")
-
-    for backend in (AutoTorch(), AutoFiniteDifferences()):
-        with pytest.raises(KeyError, match="mine"):
-            gradient(f, backend, module)
-        assert_tree(_state(module), before, 0.0)
-
-
-def test_a_torch_optimizer_steps_with_the_gradients():
-    module, twin = _make("tied"), _make("tied")
-    for parameter, grad in zip(module.parameters(), gradient(_loss, AutoTorch(), module)[0].parameters(), strict=True):
-        parameter.grad = grad
-    _loss(twin).backward()
-    for model in (module, twin):
-        torch.optim.Adam(model.parameters(), lr=0.1).step()
-    assert_tree(_state(module), _state(twin), 1e-12)
 
 
 # Engines and wrappers that cannot take a module -----------------------------------------------------------------------
@@ -822,12 +719,6 @@ def test_a_wrapper_that_f_calls_is_taken_where_no_gradient_of_its_own_is_lost(on
     torch.testing.assert_close(found, inner.weight[0])
 
 
-def test_a_wrapper_may_be_a_constant():
-    wrapped = compiled(nn.Linear(2, 2))
-    none, _ = gradient(lambda m, x: _loss(m._orig_mod, x), AutoTorch(), Constant(wrapped.double()), DATA)
-    assert none is None
-
-
 def test_a_users_attribute_named_module_is_not_a_wrapper():
     class Mine(nn.Module):
         def __init__(self):
@@ -857,15 +748,6 @@ def test_sum_shared_adds_a_parameter_that_stands_in_a_module_and_outside_it(back
     for place in (summed["net"].encoder.weight, summed["weight"]):
         assert_numbers(place, expected, 10 * rtol_of(backend))
     assert_numbers(summed["net"].encoder.bias, found["net"].encoder.bias)
-
-
-@each_torch_backend
-def test_sum_shared_counts_tied_parameters_of_one_module_once(backend):
-    module = _make("tied")
-    (found,) = gradient(_loss, backend, module)
-    summed = tree.sum_shared(module, found)
-    for (name, mine), (_, theirs) in zip(summed.named_parameters(), found.named_parameters(), strict=True):
-        assert_numbers(mine, theirs, 1e-15, name)
 
 
 # Equinox and Optax ----------------------------------------------------------------------------------------------------
@@ -925,36 +807,6 @@ def test_functions_and_numbers_of_an_equinox_module_have_none_and_static_fields_
     assert found.rate is None
 
 
-@each_equinox
-@pytest.mark.parametrize("optimizer", [optax.sgd(0.1, momentum=0.9), optax.adam(0.1)], ids=["sgd", "adam"])
-def test_an_equinox_gradient_goes_through_optax_and_apply_updates_as_that_of_filter_grad(optimizer, name):
-    model = _equinox(name)
-    model = eqx.tree_at(lambda m: m.rate, model, jnp.asarray(model.rate)) if name == "stateful" else model
-
-    def trained(differentiate):
-        mine, state = model, optimizer.init(eqx.filter(model, eqx.is_inexact_array))
-        for _ in range(2):
-            updates, state = optimizer.update(differentiate(mine), state, mine)
-            mine = eqx.apply_updates(mine, updates)
-        return mine
-
-    found = trained(lambda m: gradient(_equinox_loss, AutoJax(), m)[0])
-    expected = trained(eqx.filter_grad(_equinox_loss))
-    assert jax.tree.structure(found) == jax.tree.structure(expected)
-    for a, b in zip(jax.tree.leaves(eqx.filter(found, eqx.is_array)), jax.tree.leaves(eqx.filter(expected, eqx.is_array))):
-        assert a.dtype == b.dtype
-        assert_numbers(a, b, 1e-5)
-
-
-def test_optax_updates_plain_trees_too():
-    model = {"w": jnp.ones(2), "b": jnp.zeros(())}
-    optimizer = optax.adam(0.1)
-    (found,) = gradient(lambda m: jnp.sum(m["w"] * 2) + m["b"], AutoJax(), model)
-    updates, _ = optimizer.update(found, optimizer.init(model), model)
-    stepped = optax.apply_updates(model, updates)
-    assert_tree((stepped["w"], stepped["b"]), (jnp.full(2, 0.9), jnp.asarray(-0.1)), 1e-5)
-
-
 class Neutral(eqx.Module):
     """An Equinox module whose code runs on every engine."""
 
@@ -992,33 +844,6 @@ def test_an_engine_neutral_equinox_module_runs_on_every_backend(library, backend
         assert isinstance(leaf, type(getattr(model, name)))
         assert leaf.dtype == np.float32
         assert_numbers(leaf, getattr(expected, name), rtol_of(backend, "float32"), name)
-
-
-@each_backend
-def test_a_class_of_jaxs_pytree_registry_is_a_node(backend):
-    (found,) = gradient(lambda m: m.a * m.a + m.b["k"].sum(), backend, Flattened(3.0, {"k": np.ones(2)}))
-    assert type(found) is Flattened
-    assert_tree((found.a, found.b), (6.0, {"k": np.ones(2)}), rtol_of(backend))
-
-
-@jax.tree_util.register_pytree_node_class
-class Flattened:
-    def __init__(self, a, b):
-        self.a, self.b = a, b
-
-    def tree_flatten(self):
-        return (self.a, self.b), None
-
-    @classmethod
-    def tree_unflatten(cls, data, children):
-        return cls(*children)
-
-
-def test_an_equinox_module_may_be_a_constant():
-    model = _equinox("MLP")
-    none, x = gradient(lambda m, x: jnp.sum(m(x) ** 2), AutoJax(), Constant(model), jnp.ones(2))
-    assert none is None
-    assert_numbers(x, jax.grad(lambda x: jnp.sum(model(x) ** 2))(jnp.ones(2)), 1e-6)
 
 
 # Copies --------------------------------------------------------------------------------------------------------------
@@ -1072,14 +897,6 @@ def test_a_copy_around_values_is_a_deep_copy(module):
         for key, value in vars(mine).items():
             if isinstance(value, (dict, list, set)):
                 assert value is not vars(original)[key], key
-
-
-def test_shared_modules_are_shared_in_a_copy():
-    inner = nn.Linear(1, 1)
-    module = nn.Sequential(inner, nn.ReLU(), inner)
-    parameters = [*module.parameters()]
-    copied = copy_of(module, parameters, [torch.zeros_like(p) for p in parameters])
-    assert copied[0] is copied[2] is not inner
 
 
 class OwnCopy(Tagged):

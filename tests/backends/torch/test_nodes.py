@@ -74,18 +74,6 @@ def test_rows_of_distances(way):
     assert_numbers(way(distances, X), jacobian(distances, DIFFERENCES, X)[0], 1e-6)
 
 
-def test_gradients_of_distances_stay_in_one_batch():
-    calls = []
-
-    def f(x):
-        calls.append(x)
-        return (distances(x) ** 3).sum()
-
-    (result,) = batched(gradient, f, TORCH, Each(XS))
-    assert len(calls) == 1
-    assert_numbers(result, torch.stack([gradient(f, TORCH, x)[0] for x in XS]))
-
-
 # Refused where the pass is recorded. -------------------------------------------------------------------------------------
 
 V, DIRECTION, LENGTHS, INPUTS = numbers(3, 4), numbers(4, 3), numbers(3, 1), numbers(4, 2)
@@ -213,18 +201,6 @@ def test_second_derivatives_along_a_line(name):
     )
 
 
-@pytest.mark.parametrize("name", NORMS)
-def test_third_derivatives_of_norms(name):
-    def bend(x, backend=TORCH):
-        return (hvp(lambda x: (NORMS[name](x) * V).sin().sum(), backend, x, V + 1) ** 2).sum()
-
-    if name in ("batch_norm, evaluated", "group_norm"):
-        assert_numbers(gradient(bend, TORCH, V)[0], gradient(bend, DIFFERENCES, V)[0], 1e-5)
-    else:
-        with pytest.raises(NotRecordedError, match=r"(layer_norm|batch_norm or instance_norm) of torch.*third derivative"):
-            gradient(bend, TORCH, V)
-
-
 @pytest.mark.skipif(not hasattr(nn, "LinearCrossEntropyOptions"), reason="torch from 2.13 on")
 def test_second_derivatives_of_linear_cross_entropy_in_chunks():
     target = torch.tensor([0, 1, 2])
@@ -247,20 +223,3 @@ def test_second_derivatives_of_logcumsumexp(operator, outer):
     directions = (V[1],) if operator is hvp else ()
     found = operator(f, SecondOrder(outer, TORCH), V[0], *directions)
     assert_numbers(found, operator(f, DIFFERENCED, V[0], *directions), 1e-5)
-
-
-LAYERS = NORMS | {"prelu": lambda x: nn.functional.prelu(x, LENGTHS[0])}
-
-
-@pytest.mark.parametrize("operator", [hessian, diagonal_hessian], ids=lambda o: o.__name__)
-@pytest.mark.parametrize("name", LAYERS)
-def test_second_derivatives_in_a_batch(name, operator):
-    def f(x):
-        return (LAYERS[name](x) ** 3 * V).sum()
-
-    points = torch.stack([V, V + 0.1])
-    found = batched(operator, f, TORCH, Each(points))
-    expected = [operator(f, TORCH, x) for x in points]
-    if operator is diagonal_hessian:
-        (found,), expected = found, [each for (each,) in expected]
-    assert_numbers(found, torch.stack(expected))

@@ -8,12 +8,9 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from autograd import numpy as anp
 from backends_table import each_engine
 
 from adinterface import (
-    AutoAutograd,
-    AutoJax,
     AutoTorch,
     ConversionError,
     DisconnectedWarning,
@@ -72,36 +69,6 @@ def test_deep_copies_in_numpy_code_are_right(backend):
         np.testing.assert_allclose(gradient(f, backend, X)[0], 2 * X)
 
 
-def test_functions_of_autograd_give_boxes_that_are_copied_too():
-    f = lambda x: anp.sum(copy.deepcopy(anp.sin(x)) + copy.copy(anp.sin(x)))
-    np.testing.assert_allclose(gradient(f, AutoAutograd(), X)[0], 2 * np.cos(X))
-    with pytest.raises(ConversionError, match="was pickled"):
-        gradient(lambda x: anp.sum(pickle.loads(pickle.dumps(anp.sin(x)))), AutoAutograd(), X)
-
-
-def test_constants_are_pickled_inside_f():
-    weights = torch.tensor(X, requires_grad=True)
-
-    def f(x):
-        assert torch.equal(pickle.loads(pickle.dumps(x.detach())), x.detach())
-        assert pickle.loads(pickle.dumps(weights)).requires_grad
-        assert copy.deepcopy(weights).requires_grad
-        return (x * copy.copy(weights)).sum()
-
-    np.testing.assert_allclose(gradient(f, AutoTorch(), X)[0], X)
-
-
-def test_results_are_pickled_as_torch_does():
-    module, seen = torch.nn.Linear(3, 2), []
-    value, (slope,) = value_and_gradient(lambda x: ((x * x).sum(), seen.append(x) or x), AutoTorch(), torch.tensor(X))
-    for x in (value[1], slope, seen[0] * 2):
-        for found in (pickle.loads(pickle.dumps(x)), _saved(x), copy.copy(x)):
-            assert torch.equal(found, x)
-    (found,) = gradient(lambda m: m.weight.sum(), AutoTorch(), module)
-    assert torch.equal(copy.deepcopy(found).weight, found.weight)
-    assert torch.equal(pickle.loads(pickle.dumps(found)).weight, found.weight)
-
-
 def test_a_module_that_is_pickled_or_copied_inside_f_warns_that_nothing_is_connected():
     model = torch.nn.Linear(3, 1)
     for way in (copy.deepcopy, WAYS["pickle"]):
@@ -119,9 +86,3 @@ def test_a_value_that_depends_on_captured_parameters_alone_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gradient(lambda x, y: (weights * y).sum(), AutoTorch(), X, X)
-
-
-def test_jax_refuses_by_itself():
-    for f in (WAYS["pickle"], WAYS["torch.save"]):
-        with pytest.raises(Exception, match=r"(?i)tracer|pickle"):
-            gradient(lambda x, f=f: (f(x) ** 2).sum(), AutoJax(), X)

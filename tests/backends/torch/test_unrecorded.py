@@ -35,8 +35,6 @@ from adinterface import (
 from adinterface.loops import scan
 from adinterface.rules import straight_through
 
-pytestmark = pytest.mark.sweep  # test_modules.py runs with every change
-
 TORCH = AutoTorch()
 X = torch.tensor([1.0, -2.0, 3.0], dtype=torch.float64)
 V = torch.tensor([0.5, 1.0, -1.0], dtype=torch.float64)

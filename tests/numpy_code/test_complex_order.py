@@ -63,7 +63,7 @@ def test_numbers_are_those_of_numpy(z):
 
 @pytest.mark.parametrize(
     ("auto", "mode"),
-    [(AutoTorch, None), (AutoTorch, "forward"), (AutoJax, None), pytest.param(AutoJax, "forward", marks=pytest.mark.sweep)],
+    [(AutoTorch, None), (AutoTorch, "forward"), (AutoJax, None)],
 )
 @pytest.mark.parametrize("name", ORDERED)
 def test_derivatives(name, auto, mode):

@@ -86,13 +86,6 @@ def test_a_corner_has_a_second_derivative(name, auto):
     np.testing.assert_allclose(hessian(numpy_function(f), auto(), np.array(x)), wanted, atol=1e-12)
 
 
-@each_engine
-def test_a_correlation_of_one_keeps_its_second_derivative(auto):
-    f = numpy_function(lambda x: np.corrcoef(x, np.array([1.0, 2.0, 3.0]))[0, 1])
-    wanted = np.array([[-1.0, 2.0, -1.0], [2.0, -4.0, 2.0], [-1.0, 2.0, -1.0]]) / 12
-    np.testing.assert_allclose(hessian(f, auto(), np.array([1.0, 2.0, 3.0])), wanted, atol=1e-9)
-
-
 @pytest.mark.parametrize("auto", [AutoTorch, AutoJax], ids=["torch", "jax"])
 def test_the_determinant_of_a_singular_matrix_has_its_gradient(auto):
     for matrix, wanted in [

@@ -9,12 +9,8 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     gradient,
-    hessian,
-    hvp,
     jacobian,
     numpy_function,
-    prepare,
-    pushforward,
     value_and_gradient,
 )
 
@@ -63,22 +59,6 @@ def test_gaps_in_data(f, deep, backend):
     value, (found,) = value_and_gradient(numpy_function(f, deep=deep), backend, X)
     assert value == pytest.approx(f(X), rel=1e-12)
     np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7)
-
-
-@each_engine
-def test_operators(backend):
-    f = numpy_function(lambda x: np.nansum(((DATA - x) * x) ** 2))
-    kept = ~np.isnan(DATA)
-    data = np.where(kept, DATA, 0.0)
-    slope = kept * 2 * (data - X) * X * (data - 2 * X)
-    curvature = kept * (2 * (data - 2 * X) ** 2 - 4 * (data - X) * X)
-    np.testing.assert_allclose(prepare(gradient, f, backend, X)(X)[0], slope, rtol=1e-12)
-    np.testing.assert_allclose(pushforward(f, backend, (X,), (np.ones(5),))[1], slope.sum(), rtol=1e-12)
-    np.testing.assert_allclose(hvp(f, backend, X, X), curvature * X, rtol=1e-12)
-    np.testing.assert_allclose(hessian(f, backend, X), np.diag(curvature), atol=1e-12)
-    small = X.astype(np.float32)
-    value, (found,) = value_and_gradient(numpy_function(lambda x: np.nanmean(x * DATA.astype(np.float32))), backend, small)
-    assert value.dtype == found.dtype == np.float32
 
 
 @each_engine

@@ -7,17 +7,12 @@ import copy
 import dataclasses
 import enum
 import functools
-import gc
 import importlib.util
-import inspect
 import math
 import re
 import struct
-import threading
 import types
 import warnings
-import weakref
-from typing import ClassVar, Generic, Protocol, TypeVar
 
 import deep_helper
 import jax
@@ -48,7 +43,6 @@ ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 X = np.array([0.4, 1.3, 2.2])
 PROGRAMS = []
-T = TypeVar("T")
 
 
 def program(f):
@@ -123,13 +117,6 @@ def copied_code_of_numpy(x):
 def folds(x):
     y = np.minimum.accumulate(np.sin(3 * x)) + np.maximum.accumulate(x)
     return np.sum(y * x) + np.logaddexp.reduce(x) + np.sum(np.vecdot(np.stack([x, x**2]), np.stack([x, x]), axis=0))
-
-
-@program
-def one_limit(x):
-    """Where np.clip wants both limits, its method does not."""
-    plain = np.asarray([0.2, 2.0, -1.0]).clip(0.5)
-    return np.sum(x.clip(0.5) * plain + x.clip(max=1.5) + x.clip(min=0.6) + np.clip(x, min=0.5, max=2.0) + plain.clip(max=1.0))
 
 
 @program
@@ -208,57 +195,6 @@ class Virtual:
 Based.register(Virtual)
 
 
-class Registering(type):
-    """A metaclass that knows all of its classes, and completes their objects."""
-
-    known: ClassVar[list[str]] = []
-
-    def __init__(cls, name, bases, body):
-        super().__init__(name, bases, body)
-        cls.known.append(name)
-
-    def __call__(cls, *args):
-        made = super().__call__(*args)
-        made.extra = np.sum(np.asarray(made.a))
-        return made
-
-
-class Registered(metaclass=Registering):
-    helper = Model([1.0, 2.0, 4.0])
-
-    def __init__(self, a):
-        self.a = a
-        self.square = squares
-
-    def value(self, x):
-        return np.sum(np.asarray(x) * self.a) * self.extra
-
-
-class Later(Registered):
-    def value(self, x):
-        return super().value(x) + self.square(x)[0]
-
-
-class Valued(Protocol):
-    def value(self, x): ...
-
-
-class Valuing(Valued, Generic[T]):
-    def value(self, x):
-        return np.sum(np.asarray(x) ** 2)
-
-
-registered = Later(3.0)
-
-
-@program
-def classes_with_a_metaclass(x):
-    assert Registering.known == ["Registered", "Later"]
-    assert type(registered) is Later
-    assert isinstance(Later(1.0), Registered)
-    return registered.value(x) + Later(x).value(x) + Valuing().value(x) + Valuing[int]().value(x)
-
-
 class Buffers:
     """An object without methods."""
 
@@ -278,16 +214,6 @@ def buffers_of_an_object(x):
     assert isinstance(BUFFERS, Buffers)
     assert type(BUFFERS) is type(made) is Buffers
     return np.sum(made.values * made.scale)
-
-
-@program
-def objects_of_a_class(x):
-    return (
-        np.sum(Later.helper.doubled * x)
-        + type(registered).helper.cubed @ x
-        + registered.helper.total(x)
-        + registered.square(x)[0]
-    )
 
 
 @functools.lru_cache
@@ -378,11 +304,6 @@ def a_number_where_it_is_finite(x):
         y = np.divide(x[0], 2.0, where=True ^ np.isinf(x[0]))
     assert isinstance(y, float)
     return y**2
-
-
-@program
-def remainders(x):
-    return math.remainder(0.9, x[0]) + math.remainder(x[1], 2 * x[2]) + math.ldexp(x[0], -2)
 
 
 @program
@@ -575,21 +496,6 @@ def test_what_is_defined_anew_is_found_anew():
     np.testing.assert_allclose(gradient(outer, AutoTorch(), X)[0], [4, 4, 4])
 
 
-def test_variables_of_an_outer_function_are_shared():
-    count = 0
-
-    def more():
-        nonlocal count
-        count += 1
-
-    def f(x):
-        more()
-        return np.sum(np.asarray(x)) * count
-
-    np.testing.assert_allclose(gradient(deep(f), AutoTorch(), X)[0], [1, 1, 1])
-    assert count == 1
-
-
 def test_lists_are_written_to():
     log = [squares]
 
@@ -601,45 +507,15 @@ def test_lists_are_written_to():
     assert log == [squares, 1]
 
 
-def test_functions_look_as_they_did():
+def test_stiff_equations():
+    """SciPy makes arrays whose shapes depend on the numbers of the engine."""
+
     def f(x):
-        assert inspect.signature(filled).parameters.keys() == {"x"}
-        assert "out[i]" in inspect.getsource(filled)
-        assert squares.__name__ == "squares"
-        return np.sum(squares(x))
+        slope = lambda t, y: -np.array([x[0] * y[0], y[0] - x[1] * y[1]])
+        solved = scipy.integrate.solve_ivp(slope, (0.0, 0.5), [1.0, x[2]], method="BDF", rtol=1e-6, atol=1e-9)
+        return solved.y[0, -1]
 
-    gradient(deep(f), AutoTorch(), X)
-
-
-def test_threads_share_the_copies():
-    found, others = [], []
-
-    def work():
-        found.append(gradient(deep(objects), AutoTorch(), X)[0].tolist())
-        others.append(gradient(deep(lambda x: np.sum(Model(x).doubled) + np.sum(layer(x))), AutoAutograd(), X)[0].tolist())
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [found[0]] * 8
-    assert others == [[4.0, 4.0, 4.0]] * 8
-
-
-def test_copies_do_not_keep_what_they_were_made_of():
-    class Net:
-        def __call__(self, x):
-            return np.sum(np.asarray(x))
-
-    def call():
-        net = Net()
-        gradient(deep(lambda net, x: net(x)), AutoTorch(), Constant(net), X)
-        return weakref.ref(net)
-
-    reference = call()
-    gc.collect()
-    assert reference() is None
+    np.testing.assert_allclose(gradient(deep(f), AutoTorch(), X)[0], [-0.5 * math.exp(-0.5 * X[0]), 0, 0], atol=1e-4)
 
 
 class Quantity(np.ndarray):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.interpolate
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch, numpy_function, pushforward, value_and_gradient
 
@@ -67,9 +66,3 @@ def test_quantiles_out_of_range(backend):
         _value(lambda x: np.quantile(x, 50), backend, [1.0, 2.0])
     with pytest.raises(ValueError, match=r"Percentiles must be in the range \[0, 100\]"):
         _value(lambda x: np.nanpercentile(x, -1.0), backend, [1.0, 2.0])
-
-
-@each_engine
-def test_a_spline_of_too_few_points(backend):
-    with pytest.raises(ValueError, match="A spline of degree 3 needs 4 points, and x has 3"):
-        _value(lambda y: scipy.interpolate.interp1d(np.arange(3.0), y, kind="cubic")(1.3), backend, [1.0, 2.0, 4.0])

@@ -27,7 +27,6 @@ from adinterface import (
     second_derivative,
     value_and_gradient,
 )
-from adinterface.core.contract.ambient import now
 
 X = np.array([0.5, 1.5, 2.5])
 
@@ -118,17 +117,6 @@ def test_results_of_what_captures_are_arrays_for_numpy(engine, name, deep, mode)
 @functools.cache
 def _captured_slope(name):
     return gradient(lambda x: CAPTURING[name](x, ENGINES["autograd"], numpy_function), AutoFiniteDifferences(), 0.7)[0]
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_form_ends_with_the_code_that_takes_it(engine):
-    @numpy_function
-    def failing(x):
-        raise ValueError("mine")
-
-    with pytest.raises(ValueError, match="mine"):
-        gradient(failing, ENGINES[engine], 0.7)
-    assert now().form is None
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -82,8 +82,3 @@ def test_log_density_of_scipy(name):
     close(found[0], by_differences, 1e-6)
     close(found[1], found[0], 1e-8)
     close(found[2], found[0], 1e-8)
-
-
-def test_most_densities_of_scipy_run():
-    assert len(_NAMES.split()) >= 50
-    assert set(_NAMES.split()) - set(DENSITIES) <= {"exponnorm"}

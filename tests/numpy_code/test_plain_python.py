@@ -1,6 +1,5 @@
 """numpy_function(f, deep=True): what plain Python asks of numbers, keeps of them, and writes as text."""
 
-import functools
 import json
 import math
 import re
@@ -113,32 +112,6 @@ def test_the_root_in_a_record_has_its_derivative(root, backend):
 # What is looked up anew -----------------------------------------------------------------------------------------------
 
 
-def _counting(function):
-    @functools.wraps(function)
-    def call(x):
-        call.calls += 1
-        return function(x)
-
-    call.calls = 0
-    return call
-
-
-@each_engine
-def test_attributes_of_a_function_are_those_of_the_function(backend):
-    @_counting
-    def model(x):
-        model.seen += 1
-        return np.sum(np.asarray(x) ** 2) * model.scale
-
-    model.scale, model.seen = 1.0, 0
-    f = deep(lambda x: model(x))
-    np.testing.assert_allclose(gradient(f, backend, X)[0], 2 * X)
-    model.scale = 5.0
-    np.testing.assert_allclose(gradient(f, backend, X)[0], 10 * X)
-    np.testing.assert_allclose(gradient(deep(lambda x: model(x)), backend, X)[0], 10 * X)
-    assert (model.seen, model.calls) == (3, 3)
-
-
 class Power:
     power = 1
 
@@ -179,18 +152,6 @@ def test_methods_that_are_replaced(backend, monkeypatch):
     np.testing.assert_allclose(found(), [0.5, 0, 0])
     monkeypatch.undo()
     np.testing.assert_allclose(found(), 2 * np.ones(3))
-
-
-def test_a_method_that_f_replaces(monkeypatch):
-    monkeypatch.setattr(Power, "power", 2)
-
-    def f(x):
-        before = Doubled().value(x)
-        Power.value = lambda self, x: np.sum(np.asarray(x) ** 3)
-        return before + Doubled().value(x)
-
-    monkeypatch.setattr(Power, "value", Power.value)  # so that it is put back
-    np.testing.assert_allclose(gradient(deep(f), AutoTorch(), X)[0], 4 * X + 6 * X**2)
 
 
 # Text -----------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Code in which NumPy's or Python's C code met what stands for an array: it runs, or is refused by name, with deep=True."""
 
 import dataclasses
-import enum
 import hashlib
 import json
 import re
@@ -227,22 +226,3 @@ def test_errors_of_the_code_itself_stay(f, backend):
     with pytest.raises((TypeError, KeyError, ValueError)) as caught:
         gradient(deep(f), backend, X)
     assert not isinstance(caught.value, NumpyCodeError)
-
-
-class Color(enum.Enum):
-    RED = 1
-
-    def value_of(self, x):
-        return np.sum(np.asarray(x)) + float(x[0])
-
-
-@each_engine
-def test_advice_does_not_repeat_what_the_user_did(backend):
-    """Code that does not run as a copy does not say that it should."""
-    f = lambda x: Color.RED.value_of(x)
-    with pytest.raises(NumpyCodeError) as caught:
-        gradient(deep(f), backend, X)
-    assert "numpy_function(f, deep=True)" not in str(caught.value)
-    assert "deep=True does not reach test_raw_errors.Color.value_of, which runs as it is." in str(caught.value)
-    with pytest.raises(NumpyCodeError, match=re.escape("numpy_function(f, deep=True) runs most of such code as it is.")):
-        gradient(numpy_function(f), backend, X)

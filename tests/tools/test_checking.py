@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from backends_table import each_backend, each_engine
-from judged_functions import RIGHT
 
 from adinterface import (
     AutoFiniteDifferences,
@@ -20,7 +19,6 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.tools import GradientCheck
-from adinterface.tools.evidence import Look, at_kink, kink_among
 
 RANDOM = np.random.default_rng(0)
 MODEL = {"w": RANDOM.normal(size=(3, 3)), "b": RANDOM.normal(size=3), "s": 1.5, "name": "model"}
@@ -53,12 +51,6 @@ def test_a_right_gradient_passes_in_few_evaluations(backend, dtype):
         assert check.evaluations <= 60
 
 
-def test_the_evaluations_do_not_grow_with_the_numbers():
-    counts = [check_gradient(lambda x: (x * x).sum(), AutoJax(), np.ones(n)).evaluations for n in (2, 2000, 200_000)]
-    assert counts[:2] == [15, 15]  # one gradient, f twice, three directions
-    assert counts[2] < 40  # rounding of the sum takes longer steps
-
-
 CORRUPTIONS = {
     "sign": lambda g: -g,
     "zero": lambda g: 0 * g,
@@ -88,12 +80,6 @@ def test_a_small_error_is_seen(dtype, excess):
     assert [leaf.path for leaf in check.wrong] == ["args[0]"] * len(check.wrong)
     assert not check
     assert check_gradient(lambda x: jnp.exp(x).sum(), AutoJax(), x)
-
-
-def test_a_wrong_conjugate_is_seen():
-    bad = corrupted(jnp.conj)
-    check = check_gradient(lambda z: jnp.real(bad(z) * (1 + 2j)).sum(), AutoJax(), np.array([1 + 2j, 3 - 1j]))
-    assert check.wrong
 
 
 @each_backend
@@ -128,26 +114,6 @@ def test_any_function_may_give_the_gradient():
         "check_gradient: gradient=... must return a tuple with an entry for each argument of f (2 here), as `gradient` does; "
         "it returned ArrayImpl."
     )
-
-
-def test_a_null_slope_of_a_given_gradient_is_right():
-    """Its rounding is seen in the given function at points nearby."""
-    f, args = RIGHT["a bias before a norm layer"].make(np.random.default_rng(1), "float64")
-    check = check_gradient(f, AutoJax(), *args, gradient=prepare(gradient, f, AutoJax(), *args))
-    assert check, check
-
-
-@pytest.mark.sweep  # seconds of differences
-def test_one_of_many_leaves_is_found_by_halving():
-    bad = corrupted(lambda g: -g)
-    layers = [np.full(3, 1.0 + i / 100) for i in range(60)]
-
-    def f(layers):
-        return sum((bad(layer) if i == 37 else layer**2).sum() for i, layer in enumerate(layers))
-
-    check = check_gradient(f, AutoJax(), layers)
-    assert [leaf.path for leaf in check.wrong] == ["args[0][37]"]
-    assert check.evaluations < 400  # each leaf alone would take some 1,300
 
 
 def test_a_leaf_of_little_weight_is_seen_alone():
@@ -211,15 +177,6 @@ def test_what_cannot_be_told_is_undecided_and_no_success():
     assert "args[0] is undecided: f is not finite at the points around it." in str(border)
 
 
-def test_steps_shrink_near_the_border_of_where_f_is_defined():
-    assert check_gradient(lambda x: jnp.log(x), AutoJax(), 1e-9)
-
-
-def test_the_seed_chooses_the_directions():
-    slopes = [check_gradient(loss, AutoJax(), MODEL, np.asarray(1j), seed=seed).whole for seed in (1, 1, 2)]
-    assert slopes[0] == slopes[1] != slopes[2]
-
-
 def test_options_and_errors():
     assert len(check_gradient(lambda x: x * x, AutoJax(), 1.0, directions=5).whole) == 5
     assert isinstance(check_gradient(lambda x, *, c: c * x, AutoJax(), 1.0, c=2.0), GradientCheck)
@@ -242,15 +199,6 @@ def test_long_doubles_and_half_precision():
     assert check_gradient(lambda x: (x**3).sum(), AutoFiniteDifferences(), np.ones(2, np.longdouble))
     for dtype in (jnp.bfloat16, jnp.float16):
         assert check_gradient(lambda x: (x * x).sum(), AutoJax(), jnp.ones(4, dtype))
-
-
-def test_looks_tell_a_kink_from_curvature():
-    smooth = [Look(h, 1.0, 1.0, 1.0 - h, 1.0 + h, 0.0) for h in (1.0, 0.1, 0.01)]
-    kink = [Look(h, 1.0, 0.0, -1.0, 1.0, 0.0) for h in (1.0, 0.1, 0.01)]
-    assert kink_among(smooth) is None
-    assert kink_among(kink) is kink[-1]
-    assert [at_kink(kink[-1], slope) for slope in (-1.0, 0.0, 1.0)] == ["right"] * 3
-    assert [at_kink(kink[-1], slope) for slope in (0.3, 1.3)] == ["undecided", "wrong"]
 
 
 # In a test ------------------------------------------------------------------------------------------------------------

@@ -1,16 +1,12 @@
 """Optimisers and solvers of other people's on nested models, with the gradients of every engine."""
 
-import importlib.util
 import pickle
 import sys
 import warnings
-from collections import OrderedDict
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,7 +15,6 @@ import pytest
 import scipy.optimize
 import torch
 
-import adinterface
 from adinterface import (
     AutoAutograd,
     AutoFiniteDifferences,
@@ -27,7 +22,6 @@ from adinterface import (
     AutoTorch,
     BackendError,
     Constant,
-    DisconnectedWarning,
     MissingEngineError,
     NotDifferentiableError,
     OutputError,
@@ -47,11 +41,9 @@ from adinterface.fit import (
     from_torch_optim,
     least_squares,
     minimize,
-    solve_bvp,
     solve_ivp,
     update,
 )
-from adinterface.rules import differentiate_with
 
 BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]
 ENGINES = BACKENDS[:3]
@@ -127,17 +119,6 @@ def test_a_shared_array_is_one_parameter_for_every_optimiser():
     np.testing.assert_array_equal(w, 1.0)
 
 
-def test_update_records_no_graph_and_keeps_64_bits_of_jax():
-    parameter = torch.ones(2, requires_grad=True)
-    assert not update({"w": parameter}, {"w": torch.ones(2)}, 0.1)["w"].requires_grad
-    with jax.enable_x64(True):
-        third = jnp.ones(2) / 3
-    for moved in (update({"w": third}, {"w": third}, 0.1)["w"], tree.axpy(-0.1, {"w": third}, {"w": third})["w"]):
-        assert moved.dtype == "float64"
-        np.testing.assert_allclose(np.asarray(moved), 0.3, rtol=1e-15)
-    np.testing.assert_allclose(np.asarray(tree.norm({"w": third})), np.sqrt(2) / 3, rtol=1e-15)
-
-
 # Optax ------------------------------------------------------------------------------------------------------------------
 
 
@@ -165,19 +146,6 @@ def test_optax_keeps_the_dataclass_and_gives_optax_numbers(backend):
     assert not jax.config.jax_enable_x64
 
 
-def test_optax_updates_masks_and_torch_leaves():
-    optimiser = from_optax(optax.masked(optax.sgd(1.0), {"w": True, "b": False, "name": False, "steps": False}))
-    updates, _ = optimiser.update(Model(np.ones(2), 1.0), optimiser.init(model()), model())
-    np.testing.assert_array_equal(updates.w, -1.0)
-    assert updates.b == 1.0
-    net = torch.nn.Linear(2, 1)
-    plain = from_optax(optax.sgd(0.5), jit=False)
-    moved, _ = plain.step(net, plain.init(net), net)
-    assert type(moved) is torch.nn.Linear
-    assert moved is not net
-    torch.testing.assert_close(moved.weight, 0.5 * net.weight)
-
-
 @pytest.mark.parametrize("array", [np.asarray, jnp.asarray])
 def test_the_step_of_jax_alone_is_the_prepared_step(array):
     rng = np.random.default_rng(0)
@@ -196,23 +164,6 @@ def test_the_step_of_jax_alone_is_the_prepared_step(array):
         np.testing.assert_allclose(np.asarray(leaf), np.asarray(other.model[name]), rtol=1e-5)
 
 
-def test_optax_goes_downhill_on_complex_leaves_and_by_line_search():
-    def objective(m):
-        return abs(m["z"] - (1 + 2j)) ** 2
-
-    optimiser, moved = from_optax(optax.sgd(0.25)), {"z": 0j}
-    state = optimiser.init(moved)
-    for _ in range(3):
-        moved, state = optimiser.step(gradient(objective, AutoAutograd(), moved), state, moved)
-    assert moved["z"] == pytest.approx((1 + 2j) * (1 - 0.5**3))
-    searching, moved = from_optax(optax.lbfgs()), BOWL
-    state = searching.init(moved)
-    for _ in range(3):
-        value, slope = value_and_gradient(bowl, AutoAutograd(), moved)
-        moved, state = searching.step(slope, state, moved, value=value, grad=slope[0], value_fn=bowl)
-    assert bowl(moved) < 0.1 * bowl(BOWL)
-
-
 NEED = {"'value', 'grad', and 'value_fn'": optax.lbfgs(), "'value'": optax.polyak_sgd()}
 
 
@@ -226,34 +177,6 @@ def test_what_optax_needs_in_each_step_is_named(needed, jit, backend):
         optimiser.step(gradient(bowl, backend, BOWL), optimiser.init(BOWL), BOWL)
     with pytest.raises(TypeError, match=pattern):
         Training(bowl, backend, optimiser, BOWL)()
-
-
-@pytest.mark.parametrize("made", [np.array, torch.tensor, jnp.array])
-@every
-def test_a_line_search_by_the_values_and_gradients_of_any_engine(made, backend):
-    searching, moved = from_optax(optax.lbfgs()), {"a": made([3.0, -1.0]), "b": 0.5}
-    objective = lambda m: array_namespace(m["a"]).sum((m["a"] - m["b"]) ** 2) + (m["b"] - 1) ** 2
-    state, start = searching.init(moved), moved
-    for _ in range(4):
-        value, slope = value_and_gradient(objective, backend, moved)
-        moved, state = searching.step(slope, state, moved, value=value, grad=slope[0], value_fn=objective)
-    assert type(moved["a"]) is type(start["a"])
-    assert float(objective(moved)) < 0.05 * float(objective(start))
-
-
-def test_a_line_search_through_code_of_torch():
-    objective = lambda m: torch.sum((m["a"] - 2.0) ** 4)
-    searching, moved = from_optax(optax.lbfgs()), {"a": torch.tensor([3.0, -1.0], dtype=torch.float64)}
-    state = searching.init(moved)
-    value, slope = value_and_gradient(objective, AutoTorch(), moved)
-    with pytest.raises(TypeError, match="must be Tensor") as raised:
-        searching.step(slope, state, moved, value=value, grad=slope[0], value_fn=objective)
-    assert any("pass differentiate_with(f, backend)" in note for note in raised.value.__notes__)
-    crossing = differentiate_with(objective, AutoTorch())
-    for _ in range(4):
-        value, slope = value_and_gradient(objective, AutoTorch(), moved)
-        moved, state = searching.step(slope, state, moved, value=value, grad=slope[0], value_fn=crossing)
-    assert objective(moved) < 1.0 < objective({"a": torch.tensor([3.0, -1.0])})
 
 
 def test_errors_of_optax():
@@ -291,17 +214,6 @@ def test_torch_optim_keeps_the_dataclass_and_gives_torch_numbers(backend):
     np.testing.assert_array_equal(other.step(slope).w, optimiser.step(slope).w)
 
 
-def test_torch_optim_shares_memory_only_if_told():
-    start, slope = model(), Model(np.ones(2), None)
-    moved = from_torch_optim(torch.optim.SGD, start, lr=1.0).step(slope)
-    np.testing.assert_array_equal(start.w, [1.0, -2.0])
-    np.testing.assert_array_equal(moved.w, [0.0, -3.0])
-    assert moved.b == 0.5
-    shared = from_torch_optim(torch.optim.SGD, start, lr=1.0, share_memory=True).step(slope)
-    assert shared.w is start.w
-    np.testing.assert_array_equal(start.w, [0.0, -3.0])
-
-
 def test_torch_optim_writes_into_modules_and_takes_closures():
     net, x = torch.nn.Linear(2, 1), torch.ones(3, 2)
     net.bias.requires_grad_(False)
@@ -326,35 +238,6 @@ def _optimisers():
     return [0.1, from_optax(optax.sgd(0.1)), from_torch_optim(torch.optim.SGD, model(), lr=0.1)]
 
 
-class Verbose:
-    """An optimiser of a user's, whose repr takes several lines."""
-
-    def init(self, model):
-        return None
-
-    def step(self, gradients, state, model):
-        return update(model, gradients, 0.1), state
-
-    def __repr__(self):
-        return "Verbose(\n    rate=0.1\n)"
-
-
-@pytest.mark.parametrize(
-    ("optimiser", "text"),
-    [
-        (0.1, "0.1"),
-        (from_optax(optax.sgd(0.1)), "from_optax(GradientTransformationExtraArgs)"),
-        (from_optax(optax.sgd(0.1), jit=False), "from_optax(GradientTransformationExtraArgs, jit=False)"),
-        (from_torch_optim(torch.optim.SGD, model(), lr=0.1), "from_torch_optim(SGD, Model)"),
-        (Verbose(), "Verbose( rate=0.1 )"),
-    ],
-    ids=["number", "optax", "optax without jit", "torch", "of a user"],
-)
-def test_the_repr_of_a_training_is_one_line(optimiser, text):
-    training = Training(loss, AutoTorch(mode="reverse"), optimiser, None if "torch" in text else model())
-    assert repr(training) == f"Training(loss, AutoTorch(mode='reverse'), {text}, Model)"
-
-
 @every
 @pytest.mark.parametrize("way", [0, 1, 2], ids=["number", "optax", "torch"])
 def test_training_takes_the_steps_of_gradient_descent(backend, way):
@@ -372,12 +255,9 @@ def test_training_takes_the_steps_of_gradient_descent(backend, way):
 
 MAKERS = {
     "number": lambda m: 0.1,
-    "optax.sgd": lambda m: from_optax(optax.sgd(0.1)),
     "optax.adam": lambda m: from_optax(optax.adam(0.1)),
     "optax.adamw": lambda m: from_optax(optax.adamw(0.1, weight_decay=0.5)),
-    "optax.lamb": lambda m: from_optax(optax.lamb(0.1, weight_decay=0.5)),
     "optax.clip": lambda m: from_optax(optax.chain(optax.clip_by_global_norm(0.5), optax.sgd(0.1))),
-    "torch.SGD": lambda m: from_torch_optim(torch.optim.SGD, m, lr=0.1, weight_decay=0.5),
     "torch.AdamW": lambda m: from_torch_optim(torch.optim.AdamW, m, lr=0.1, weight_decay=0.5),
 }
 
@@ -416,46 +296,6 @@ def _frozen(w, x, factor, held):
     return (((x @ (w * factor)) * held["scale"] + held["shift"].sum()) ** 2).mean()
 
 
-@pytest.mark.parametrize("compiled", [None, False])
-def test_training_with_optax_keeps_a_frozen_layer_of_equinox(compiled):
-    net = eqx.nn.MLP(2, 1, 3, 1, key=jax.random.key(0))
-    frozen = eqx.tree_at(lambda m: m.layers[0], net, Constant(net.layers[0]))
-    training = Training(
-        lambda m, x: jnp.mean(jax.vmap(m)(x) ** 2), AutoJax(), from_optax(optax.adamw(0.1)), frozen, compiled=compiled
-    )
-    first, *_, last = [float(training(jnp.asarray(X, dtype="float32"))) for _ in range(3)]
-    assert last < first
-    assert training.model.layers[0].value.weight is net.layers[0].weight
-
-
-def test_the_function_of_a_line_search_gets_what_constants_hold():
-    m = {"w": np.array([1.0, 2.0]), "k": Constant(np.array([3.0, 4.0]))}
-    f = lambda m: ((m["w"] * m["k"] - 1) ** 2).sum()
-    optimiser = from_optax(optax.lbfgs())
-    state = optimiser.init(m)
-    for _ in range(5):
-        value, slope = value_and_gradient(f, AutoJax(), m)
-        m, state = optimiser.step(slope, state, m, value=value, grad=slope[0], value_fn=f)
-    np.testing.assert_allclose(m["w"], [1 / 3, 1 / 4], rtol=1e-5)
-
-
-def test_training_of_jax_arrays_is_one_program():
-    traced = 0
-
-    def counted(m, x):
-        nonlocal traced
-        traced += 1
-        return jnp.mean((x @ m["w"]) ** 2)
-
-    start = {"w": jnp.array([1.0, -2.0])}
-    training = Training(counted, AutoJax(), from_optax(optax.adam(0.1)), start)
-    values = [float(training(jnp.array(X, dtype="float32"))) for _ in range(3)]
-    assert traced == 1
-    assert values[-1] < values[0]
-    apart = Training(counted, AutoJax(), from_optax(optax.adam(0.1)), start, compiled=False)
-    np.testing.assert_allclose([float(apart(jnp.array(X, dtype="float32"))) for _ in range(3)], values, rtol=1e-6)
-
-
 @every
 @pytest.mark.parametrize("array", [np.ones, jnp.ones], ids=["numpy", "jax"])
 @pytest.mark.parametrize("cls", [dict, Tied], ids=["dict", "dataclass"])
@@ -488,80 +328,6 @@ def test_a_compiled_step_keeps_one_array_one_parameter_and_all_types(cls, array,
         found.append((values, [*moved.values()]))
     for ours, apart in zip(*found):
         np.testing.assert_allclose(np.hstack(ours), np.hstack(apart), rtol=2e-4 if backend == BACKENDS[3] else 1e-5)
-
-
-def test_a_compiled_step_of_numpy_arrays_gives_arrays_that_may_be_written_to():
-    batch = {"x": X.astype("float32"), "y": [np.ones(3, "float32")]}
-    runs = []
-    for dtype in ("float32", "float64"):
-        traced = 0
-
-        def counted(m, batch):
-            nonlocal traced
-            traced += 1
-            return {"loss": ((batch["x"] @ m["w"] - batch["y"][0]) ** 2).mean(), "rest": batch["x"].sum()}
-
-        start = {"w": np.array([1.0, -2.0], dtype=dtype)}
-        training = Training(counted, AutoJax(), from_optax(optax.adam(0.1)), start)
-        values = [training(batch) for _ in range(3)]
-        assert traced == 1
-        assert start["w"].tolist() == [1.0, -2.0]
-        for array in (training.model["w"], training.state[0].mu["w"], values[-1]["loss"], values[-1]["rest"]):
-            assert type(array) is np.ndarray
-            assert array.flags.writeable
-        assert training.model["w"].dtype == training.state[0].mu["w"].dtype == values[-1]["loss"].dtype == dtype
-        training.model["w"][:] = 0.0  # the user's own: what was compiled sees it
-        assert float(training(batch)["loss"]) == 1.0
-        runs.append([float(value["loss"]) for value in values])
-    np.testing.assert_allclose(*runs, rtol=1e-5)
-    assert not jax.config.jax_enable_x64
-    wide = Training(lambda m, x: (x @ m["w"]).sum(), AutoJax(), from_optax(optax.sgd(0.1)), {"w": jnp.ones(2)})
-    assert (wide(X).dtype, wide.model["w"].dtype) == ("float64", "float32")
-
-
-def test_a_compiled_step_that_fails_while_it_runs_is_not_tried_again():
-    ran = 0
-
-    def host(x):
-        nonlocal ran
-        ran += 1
-        raise ValueError("the host is down")
-
-    def f(m):
-        return jnp.sum(m["w"] ** 2) + jax.pure_callback(
-            host, jax.ShapeDtypeStruct((), "float32"), jax.lax.stop_gradient(m["w"])
-        )
-
-    training = Training(f, AutoJax(), from_optax(optax.sgd(0.1)), {"w": jnp.ones(2)})
-    with pytest.raises(jax.errors.JaxRuntimeError, match="the host is down"):
-        training()
-    assert ran == 1
-
-
-def test_training_of_a_module_is_torchs_own_step():
-    x = torch.ones(3, 2)
-
-    def objective(net, x):
-        return net(x).square().mean(), {"shape": x.shape}
-
-    nets = [torch.nn.Linear(2, 1) for _ in range(2)]
-    nets[1].load_state_dict(nets[0].state_dict())
-    training = Training(objective, AutoTorch(), from_torch_optim(torch.optim.SGD, nets[0], lr=0.1))
-    value, aux = training(x)
-    assert not value.requires_grad
-    assert aux == {"shape": (3, 2)}
-    assert training.model is nets[0]
-    slope = gradient(lambda net: objective(net, x)[0], AutoTorch(), nets[1])
-    from_torch_optim(torch.optim.SGD, nets[1], lr=0.1).step(slope)
-    torch.testing.assert_close(nets[0].weight, nets[1].weight)
-    constant = Training(lambda net, x: x.sum(), AutoTorch(), from_torch_optim(torch.optim.SGD, nets[0], lr=0.1))
-    with pytest.warns(DisconnectedWarning) as caught:
-        constant(x)
-    assert caught[0].filename == __file__
-    torch.testing.assert_close(nets[0].weight, nets[1].weight)
-    vector = Training(lambda net, x: net(x), AutoTorch(), from_torch_optim(torch.optim.SGD, nets[0], lr=0.1))
-    with pytest.raises(OutputError, match="Training"):
-        vector(x)
 
 
 def test_errors_of_training():
@@ -635,17 +401,6 @@ def test_bounds_and_constraints_are_trees():
         minimize(bowl, AutoTorch(), BOWL, bounds=(None, {"a": 1.0, "b": np.ones(3), "tag": None}))
 
 
-class Named(NamedTuple):
-    a: Any
-    b: Any
-
-
-@dataclass
-class Rates:
-    rate: "float | None"
-    steps: int = 3
-
-
 @attrs.define
 class Attrs:
     rate: float
@@ -653,17 +408,10 @@ class Attrs:
 
 INTEGERS = [
     ({"a": 0, "b": 0.0}, "['a'] is the integer 0,", "Write 0.0, or Constant(0) to keep it."),
-    ({"a": 1, "b": 2}, "['a'] is the integer 1,", "Write 1.0, or Constant(1)"),
-    ([0.0, 0], "[1] is the integer 0,", ""),
     ((np.int64(2), 0.0), "[0] is the integer 2,", "Write 2.0, or Constant(2)"),
-    (Named(0.0, 0), ".b is the integer 0,", ""),
-    (OrderedDict(w=np.array([0, 1]), b=1.0), "['w'] is an array of integers,", "floating numbers, or Constant(...)"),
     ({"w": torch.tensor([0, 1])}, "['w'] is an array of integers,", ""),
-    ({"w": jnp.array([0, 1]), "b": 0.0}, "['w'] is an array of integers,", ""),
-    (Rates(1), ".rate is the integer 1,", ""),
     (Attrs(1), ".rate is the integer 1,", ""),
-    ({"deep": [Rates(2.0), {"c": (1.0, 3)}]}, "['deep'][1]['c'][1] is the integer 3,", ""),
-    (0, " is the integer 0,", "Write 0.0,"),
+    ({"deep": [2.0, {"c": (1.0, 3)}]}, "['deep'][1]['c'][1] is the integer 3,", ""),
     (np.array([0, 1]), " is an array of integers,", ""),
 ]
 
@@ -683,8 +431,6 @@ def _never(*args):
         lambda start: flat(_never, AutoJax(), start),
         lambda start: flat(_never, AutoJax(), 1.0).at(start),
         lambda start: solve_ivp(_never, AutoTorch(), (0, 1), start),
-        lambda start: solve_bvp(_never, _never, AutoTorch(), X[0], start),
-        lambda start: solve_bvp(_never, _never, AutoTorch(), np.arange(2.0), np.ones((1, 2)), start),
         lambda start: Training(_never, AutoJax(), 0.1, start),
         lambda start: from_optax(optax.sgd(0.1)).init(start),
         lambda start: from_torch_optim(torch.optim.SGD, start, lr=0.1),
@@ -695,19 +441,6 @@ def test_an_integer_in_a_start_is_refused_by_name(fit, start, seen, remedy):
         fit(start)
     assert f"{seen} which has no gradient and would stay as it is." in str(caught.value)
     assert remedy in str(caught.value)
-
-
-def test_integers_of_data_are_numbers():
-    x = np.linspace(0.0, 1.0, 4)
-    line = lambda m, x: m["a"] * x + m["b"]
-    listed = lambda m, x: {"y": [line(m, each) for each in x]}
-    for f, data, sigma in (
-        (line, np.array([1, 3, 4, 7]), [1, 2, 1, 1]),
-        (listed, {"y": [1, 3.0, 4, 7.0]}, {"y": [1, 2, 1, 1]}),
-    ):
-        best, _ = curve_fit(f, AutoAutograd(), x, data, {"a": 1.0, "b": 0.0}, sigma=sigma)
-        expected, _ = scipy.optimize.curve_fit(lambda x, a, b: a * x + b, x, [1, 3, 4, 7], sigma=[1, 2, 1, 1])
-        np.testing.assert_allclose([best["a"], best["b"]], expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -799,25 +532,6 @@ def test_least_squares_root_and_curve_fit(backend):
     assert covariance.shape == (2, 2)
 
 
-@every
-def test_differential_equations(backend):
-    stiff = solve_ivp(
-        lambda t, y, k: {"x": y["v"], "v": -k * y["x"] - 100 * y["v"]}, backend, (0, 0.1), {"x": 1.0, "v": 0.0}, 1000.0,
-        method="BDF", dense_output=True,
-    )  # fmt: skip
-    assert stiff.y["x"].shape == stiff.t.shape
-    assert stiff.njev >= 1
-    assert stiff.sol(0.1)["x"] == pytest.approx(stiff.y["x"][-1])
-    mesh = np.linspace(0, 1, 5)
-    solved = solve_bvp(
-        lambda x, y, k: {"u": y["v"], "v": -k * k * y["u"]},
-        lambda a, b, k: (a["u"], b["u"], a["v"] - k),
-        backend, mesh, {"u": np.sin(np.pi * mesh), "v": np.ones(5)}, 3.0,
-    )  # fmt: skip
-    assert solved.p == pytest.approx(np.pi, abs=1e-3)
-    assert solved.sol(0.5)["u"] == pytest.approx(1.0, abs=1e-3)
-
-
 def test_value_and_gradient_come_from_one_call():
     calls = 0
 
@@ -851,8 +565,6 @@ def test_errors_of_solvers(monkeypatch):
         curve_fit(bowl, AutoTorch(), 1.0, 1.0, BOWL, p0=[1.0])
     with pytest.raises(TypeError, match=r"solve_ivp: leave jac= out"):
         solve_ivp(bowl, AutoTorch(), (0, 1), BOWL, jac=1)
-    with pytest.raises(TypeError, match=r"solve_bvp: leave fun_jac= out"):
-        solve_bvp(bowl, bowl, AutoTorch(), np.ones(2), BOWL, fun_jac=1)
     with pytest.raises(TypeError, match=r"minimize takes f, a backend and a start"):
         minimize(bowl)
     with pytest.raises(TypeError, match=r"minimize\(problem.at\(start\)\)"):
@@ -871,50 +583,13 @@ def test_errors_of_solvers(monkeypatch):
         solve_ivp(lambda t, y: {"x": None, "v": y["x"]}, AutoTorch(), (0, 1), {"x": 1.0, "v": 0.0})
     with pytest.raises(OutputError, match=r"f returned 1 numbers, but y has 2"):
         solve_ivp(lambda t, y: [y[0]], AutoTorch(), (0, 1), np.ones(2))
-    with pytest.raises(
-        TreeError, match=r"solve_bvp: y\['u'\] has shape \(3,\), but the last axis must be the mesh, of 2 nodes"
-    ):
-        solve_bvp(bowl, bowl, AutoTorch(), np.arange(2.0), {"u": np.ones(3)})
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     with pytest.raises(MissingEngineError, match=r"minimize needs SciPy.*pip install 'adinterface\[scipy\]'") as missing:
         minimize(bowl, AutoTorch(), BOWL)
     assert missing.value.__suppress_context__
 
 
-def test_unknown_names_are_unknown():
-    with pytest.raises(AttributeError, match="has no attribute 'minimise'"):
-        adinterface.minimise  # noqa: B018
-
-
 # The digits ---------------------------------------------------------------------------------------------------------------
-
-
-def _demo():
-    path = Path(__file__).parents[2] / "docs" / "demo" / "training.py"
-    spec = importlib.util.spec_from_file_location("training_demo", path)
-    demo = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(demo)
-    return demo
-
-
-@pytest.mark.sweep  # the picture of docs/optimisers.md: seconds of compiling
-def test_the_engines_train_along_one_curve():
-    demo = _demo()
-    found = demo.curves(4, 16, report=lambda line: None)
-    assert {network for network, _ in found} == {"perceptron", "attention"}
-    for of in found.values():
-        assert list(of) == ["AutoJax", "AutoTorch", "AutoAutograd", demo.MOVED]
-        assert all(len(curve) >= 4 and curve[-1] < curve[0] for curve in of.values())
-        assert all(distance.max() < 1e-10 for distance in demo.apart(of, "AutoTorch", "AutoAutograd", demo.MOVED))
-    assert demo.apart({"one": [2.0, 1.0], "other": [2.0]}, "other")[0].tolist() == [0.0, 1.0]
-
-
-def test_the_moved_start_is_the_next_number():
-    demo = _demo()
-    model = demo.start(demo.attention)
-    for name, part in demo.moved(model).items():
-        assert np.all(part != model[name])
-        np.testing.assert_allclose(part, model[name], rtol=3e-16)
 
 
 # Shapes and structures --------------------------------------------------------------------------------------------------
@@ -923,7 +598,6 @@ LIBRARIES = {"numpy": np.asarray, "jax": jnp.asarray, "torch": torch.as_tensor}
 STEPPED = {
     "update": lambda model, gradient: update(model, gradient, 0.1),
     "optax.step": lambda model, gradient: sgd(model).step(gradient, sgd(model).init(model), model),
-    "optax.step, eager": lambda model, gradient: sgd(model, jit=False).step(gradient, sgd(model).init(model), model),
     "optax.update": lambda model, gradient: sgd(model).update(gradient, sgd(model).init(model), model),
     "torch_optim": lambda model, gradient: from_torch_optim(torch.optim.SGD, model, lr=0.1).step(gradient),
     "torch_optim, shared": lambda model, gradient: from_torch_optim(torch.optim.SGD, model, share_memory=True).step(gradient),
@@ -935,7 +609,7 @@ def sgd(model, jit=True):
     return from_optax(optax.sgd(0.1), jit=jit)
 
 
-@pytest.mark.parametrize(("own", "other"), [((3, 1), (3,)), ((3,), (1,)), ((), (3,)), ((2, 3), (3, 2))], ids=str)
+@pytest.mark.parametrize(("own", "other"), [((3, 1), (3,)), ((), (3,))], ids=str)
 @pytest.mark.parametrize("array", LIBRARIES.values(), ids=LIBRARIES)
 @pytest.mark.parametrize("name", STEPPED)
 def test_a_gradient_of_another_shape_is_an_error_that_names_the_path(name, array, own, other):
@@ -957,13 +631,6 @@ def test_a_gradient_that_is_complex_or_of_another_structure_is_an_error(name):
         STEPPED[name](model, {"w": np.ones(2), "b": np.ones(1)})
     with pytest.raises(TreeError, match=r"^the gradient has the keys 'w', 'c', but the model has 'w', 'b' there"):
         STEPPED[name](model, {"w": np.ones(2), "c": 1.0})
-
-
-def test_a_gradient_of_another_module_is_an_error():
-    model, other = torch.nn.Sequential(torch.nn.Linear(3, 1)), torch.nn.Sequential(torch.nn.Linear(1, 3))
-    for stepped in (STEPPED["torch_optim"], STEPPED["update"]):
-        with pytest.raises(TreeError, match=r"^the gradient\[0\]\.weight has shape \(3, 1\), but the model has shape \(1, 3\)"):
-            stepped(model, other)
 
 
 def test_the_step_of_plain_descent_is_a_number():
@@ -993,19 +660,6 @@ def test_the_state_of_another_model_is_an_error(jit):
             call(model, state, model)
 
 
-def test_bounds_are_not_broadcast_but_numbers_are():
-    start = {"w": np.ones((3, 3))}
-
-    def f(m):
-        return (m["w"] ** 2).sum()
-
-    with pytest.raises(TreeError, match=r"^the upper bound\['w'\] has shape \(3,\), but the model has shape \(3, 3\) there\."):
-        minimize(f, AutoAutograd(), start, bounds=(None, {"w": np.ones(3)}))
-    bounded = minimize(f, AutoAutograd(), start, bounds=({"w": 0.5}, None))
-    np.testing.assert_allclose(bounded.x["w"], np.full((3, 3), 0.5))
-    assert bounded.x["w"].shape == (3, 3)
-
-
 @every
 @pytest.mark.parametrize("method", ["RK45", "Radau"])
 def test_a_differential_equation_takes_numbers_by_their_keys(backend, method):
@@ -1020,26 +674,6 @@ def test_a_differential_equation_takes_numbers_by_their_keys(backend, method):
 def test_a_differential_equation_of_another_shape_is_an_error():
     with pytest.raises(TreeError, match=r"^what f returned has shape \(3, 2\), but y has shape \(2, 3\) there\."):
         solve_ivp(lambda t, y: y.T, AutoAutograd(), (0.0, 1.0), np.ones((2, 3)))
-    with pytest.raises(TreeError, match=r"what f returned\['u'\] has shape \(1, 1, 5\), but y has shape \(1, 'mesh'\)"):
-        solve_bvp(
-            lambda x, y: {"u": y["u"][None]}, lambda a, b: a["u"], AutoAutograd(), np.linspace(0, 1, 5), {"u": np.ones((1, 5))}
-        )
-
-
-@every
-def test_a_curve_is_fitted_to_data_by_their_keys(backend):
-    x = np.arange(4.0)
-    data = {"double": 2 * x, "single": x}
-    best, _ = curve_fit(lambda m, x: {"single": m["k"] * x, "double": 2 * m["k"] * x}, backend, x, data, {"k": 1.5})
-    assert best["k"] == pytest.approx(1.0, abs=1e-5)
-    sigma = {"single": np.full(4, 1.0), "double": np.full(4, 1e3)}
-    wrong = {"double": np.zeros(4), "single": x}
-    best, _ = curve_fit(
-        lambda m, x: {"single": m["k"] * x, "double": 2 * m["k"] * x}, backend, x, wrong, {"k": 1.5}, sigma=sigma
-    )
-    assert best["k"] == pytest.approx(1.0, abs=1e-4)
-    listed, _ = curve_fit(lambda m, x: m["k"] * x, backend, x, [0.0, 1.0, 2.0, 3.0], {"k": 1.5})
-    assert listed["k"] == pytest.approx(1.0, abs=1e-5)
 
 
 def test_data_that_do_not_fit_the_curve_are_an_error():
@@ -1048,22 +682,6 @@ def test_data_that_do_not_fit_the_curve_are_an_error():
         curve_fit(lambda m, x: (m["k"] * x).reshape(2, 3), AutoAutograd(), x, x.reshape(3, 2), {"k": 1.5})
     with pytest.raises(TreeError, match=r"^sigma\['a'\] has shape \(1,\), but the data has shape \(6,\) there\."):
         curve_fit(lambda m, x: {"a": m["k"] * x}, AutoAutograd(), x, {"a": x}, {"k": 1.5}, sigma={"a": np.ones(1)})
-
-
-@pytest.mark.parametrize("place", ["model", "data"])
-def test_a_whole_step_sees_that_a_static_container_changed(place):
-    """`jax.jit` does not."""
-    part = Dicted(jnp.ones(()), {"scale": 3.0})
-    losses = {
-        "model": lambda m, x: m.w * m.options["scale"] * x,
-        "data": lambda m, x: m["w"] * x.options["scale"],
-    }
-    model, data = (part, jnp.ones(())) if place == "model" else ({"w": jnp.ones(())}, part)
-    training = Training(losses[place], AutoJax(), from_optax(optax.sgd(0.0)), model)
-    assert [float(training(data)) for _ in range(2)] == [3.0, 3.0]
-    options = training.model.options if place == "model" else data.options
-    options.update(scale=11.0)
-    assert [float(training(data)) for _ in range(2)] == [11.0, 11.0]
 
 
 @jax.tree_util.register_pytree_node_class
@@ -1081,7 +699,7 @@ class Dicted:
         return cls(*children, options)
 
 
-@pytest.mark.parametrize("method", ["Newton-CG", "trust-ncg", "trust-krylov", "trust-exact", "trust-constr"])
+@pytest.mark.parametrize("method", ["Newton-CG", "trust-constr"])
 @every
 def test_methods_of_second_order_leave_alone_what_is_not_solved_for(backend, method):
     start = {
@@ -1094,40 +712,3 @@ def test_methods_of_second_order_leave_alone_what_is_not_solved_for(backend, met
     np.testing.assert_allclose(found["b"], 4.0, atol=1e-4)
     assert (found["n"].value, found["name"], found["flag"], found["none"]) == (3, "x", True, None)
     assert (found["sizes"].widths, found["sizes"].order.tolist()) == ([1, 2], [1, 2])
-
-
-@pytest.mark.parametrize("method", ["BFGS", "Newton-CG", "trust-ncg", "trust-exact", "Nelder-Mead"])
-@every
-def test_a_start_may_be_a_tuple(backend, method):
-    for start in ((0.1, 3.0), (0.1, (np.ones(1),)), (np.array([0.1, 3.0]),)):
-        f = lambda m, start=start: sum([((leaf - 2.0) ** 2).sum() for leaf in tree.leaves(m)])
-        np.testing.assert_allclose(minimize(f, backend, start, method=method).vector, [2.0, 2.0], atol=1e-4)
-
-
-def test_methods_of_second_order_solve_for_the_parameters_of_a_module():
-    net = torch.nn.Linear(1, 1, dtype=torch.float64)
-    start = {"net": net, "n": Constant(3)}
-    f = lambda m: (m["net"].weight - m["n"]).pow(2).sum() + (m["net"].bias + 1.0).pow(2).sum()
-    found = minimize(f, AutoTorch(), start, method="Newton-CG").x
-    np.testing.assert_allclose([found["net"].weight.item(), found["net"].bias.item()], [3.0, -1.0], atol=1e-6)
-
-
-@engines
-@pytest.mark.parametrize(
-    "sigma", [None, np.linspace(1.0, 2.0, 8), np.diag(np.linspace(1.0, 2.0, 8))], ids=["none", "one", "two"]
-)
-@pytest.mark.parametrize("method", ["lm", "trf"])
-def test_a_fit_leaves_out_what_is_not_a_number(method, sigma, backend):
-    x, y = np.linspace(0.0, 1.0, 8), np.exp(np.linspace(0.0, 1.2, 8))
-    y[2], x[5] = np.nan, np.nan
-    f = lambda m, x: m["a"] * array_namespace(x).exp(m["b"] * x)
-    start, options = {"a": 1.0, "b": 0.5}, {"nan_policy": "omit", "sigma": sigma, "method": method}
-    best, covariance = curve_fit(f, backend, x, y, start, **options)
-    plain = lambda x, a, b: a * np.exp(b * x)
-    expected, beside = scipy.optimize.curve_fit(plain, x, y, [1.0, 0.5], **options)
-    np.testing.assert_allclose([best["a"], best["b"]], expected, rtol=1e-5)
-    np.testing.assert_allclose(covariance, beside, rtol=1e-3, atol=1e-12)
-    with pytest.raises(ValueError, match="nan"):
-        curve_fit(f, backend, x, y, start, nan_policy="raise")
-    with pytest.raises(ValueError, match="must not contain infs or NaNs"):
-        curve_fit(f, backend, x, np.ones(8), start)

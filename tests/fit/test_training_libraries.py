@@ -4,10 +4,6 @@ Each has what is easily lost: statistics of a batch norm, random keys of a dropo
 one-shot ones between them, or through `Training`.
 """
 
-import importlib.util
-import subprocess
-import sys
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -27,14 +23,10 @@ from adinterface import (
     ConversionError,
     NotDifferentiableError,
     gradient,
-    jacobian,
     prepare,
-    pushforward,
     value_and_gradient,
 )
 from adinterface.fit import Training, from_optax, from_torch_optim, minimize
-
-pytestmark = pytest.mark.sweep  # test_fit.py runs with every change
 
 STEPS = 20
 X = np.random.default_rng(0).normal(size=(8, 3)).astype("float32")
@@ -165,20 +157,6 @@ def test_sparse_embeddings_have_dense_gradients(backend, kind):
         torch.testing.assert_close(found.weight.detach(), expected, rtol=1e-6, atol=1e-6)
 
 
-def test_sparse_embeddings_in_other_operators_and_with_sparse_optimisers():
-    torch.manual_seed(0)
-    model, theirs = nn.Embedding(6, 2, sparse=True), nn.Embedding(6, 2, sparse=True)
-    theirs.load_state_dict(model.state_dict())
-    training = Training(embedding_loss, AutoTorch(), from_torch_optim(torch.optim.SparseAdam, model, lr=0.05))
-    losses = [training(PLACES).item() for _ in range(STEPS)]
-    assert losses == torch_own(theirs, embedding_loss, torch.optim.SparseAdam, PLACES, lr=0.05)
-    with pytest.raises(NotImplementedError) as caught:
-        jacobian(lambda m, at: m(at), AutoTorch(), model, Constant(PLACES))
-    assert any("sparse=False" in note and "AutoTorch(chunk_size=1)" in note for note in caught.value.__notes__)
-    rows, _ = jacobian(lambda m, at: m(at), AutoTorch(chunk_size=1), model, Constant(PLACES))
-    assert rows.weight.sum() == PLACES.numel() * 2
-
-
 def test_lazy_modules_are_taken_once_they_have_seen_an_example():
     model = nn.Sequential(nn.LazyLinear(4), nn.LazyBatchNorm1d())
     x = torch.from_numpy(X)
@@ -192,35 +170,6 @@ def test_lazy_modules_are_taken_once_they_have_seen_an_example():
     found, _ = gradient(lambda m, x: (m(x) ** 2).sum(), AutoTorch(), model, Constant(x))
     assert type(found) is nn.Sequential
     assert found[0].weight.shape == (4, 3)
-
-
-def test_a_module_may_be_compiled_in_place():
-    x, y = torch.from_numpy(X), torch.from_numpy(Y)
-    model, plain = torch_net().eval(), torch_net().eval()
-    model.compile(backend="eager")
-    for ours, theirs in zip(
-        gradient(torch_loss, AutoTorch(), model, Constant(x), Constant(y))[0].parameters(),
-        gradient(torch_loss, AutoTorch(), plain, Constant(x), Constant(y))[0].parameters(),
-        strict=True,
-    ):
-        torch.testing.assert_close(ours, theirs)
-
-
-class Remade(nn.Linear):
-    """A module that pickle and deepcopy make anew, as Keras does it: around parameters of its own."""
-
-    def __reduce__(self):
-        return Remade, (self.in_features, self.out_features)
-
-
-def test_a_module_that_copies_itself_around_parameters_of_its_own():
-    """Neither the gradient nor a private copy is made that way."""
-    model, x = Remade(3, 2), torch.from_numpy(X)
-    for backend in (AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()):
-        found, _ = gradient(lambda m, x: m(x).sum(), backend, model, Constant(x))
-        assert type(found) is Remade
-        torch.testing.assert_close(found.bias.data, torch.full((2,), 8.0), rtol=1e-3, atol=1e-3)
-        torch.testing.assert_close(found.weight.data, x.sum(0).expand(2, 3), rtol=1e-3, atol=1e-3)
 
 
 # Flax -------------------------------------------------------------------------------------------------------------------
@@ -269,46 +218,6 @@ def test_flax_nnx(whole, nnx_own):
     assert_alike((losses, nnx_state(model)), nnx_own)
 
 
-@ways
-def test_flax_nnx_beside_a_constant(whole, nnx_own):
-    """The state of the module is written, and the Constant is neither moved nor decayed."""
-    model = {"net": NnxNet(), "factor": Constant(1.0)}
-    f = lambda m, x, y: m["factor"] * nnx_loss(m["net"], x, y)
-    losses, model, _ = trained(f, model, None, lambda n: (X, Y), whole=whole)
-    assert model["factor"].value == 1.0
-    assert_alike((losses, nnx_state(model["net"])), nnx_own)
-
-
-def test_flax_nnx_with_its_own_optimizer(nnx_own):
-    model = NnxNet()
-    optimizer = nnx.Optimizer(model, sgd(), wrt=nnx.Param)
-    call, losses = prepare(value_and_gradient, nnx_loss, AutoJax(), model, Constant(X), Constant(Y)), []
-    for _ in range(STEPS):
-        value, slope = call(model, Constant(X), Constant(Y))
-        optimizer.update(model, nnx.state(slope[0], nnx.Param))
-        losses.append(float(value))
-    assert_alike((losses, nnx_state(model)), nnx_own)
-
-
-def test_flax_nnx_with_an_optimiser_of_torch(nnx_own):
-    """The state of the model goes through the steps of an optimiser that holds it."""
-    optimiser = from_torch_optim(torch.optim.SGD, NnxNet(), lr=0.1, momentum=0.9)
-    training = Training(nnx_loss, AutoJax(), optimiser)
-    losses = [float(training(X, Y)) for _ in range(STEPS)]
-    assert optimiser.model.dropout.rngs.count[...] == STEPS
-    assert_alike((losses, nnx_state(training.model)), nnx_own)
-
-
-def test_what_a_loss_changes_in_the_data_of_a_training_is_written_too():
-    """A teacher that is not trained, but draws a mask in each step."""
-    teacher, student = NnxNet(), {"w": jnp.zeros((3, 2))}
-    training = Training(lambda m, t, x: jnp.mean((x @ m["w"] - t(x)) ** 2), AutoJax(), from_optax(sgd()), student)
-    for _ in range(3):
-        training(teacher, jnp.asarray(X))
-    assert teacher.dropout.rngs.count[...] == 3
-    assert np.any(np.asarray(teacher.norm.mean[...]) != 0)
-
-
 def test_solvers_refuse_a_loss_that_changes_its_model():
     with pytest.raises(ConversionError, match=r"^solvers: f changes args\[0\]\.\S+, which would be lost.*evaluation mode"):
         minimize(nnx_loss, AutoJax(), NnxNet(), X, Y)
@@ -327,53 +236,8 @@ class LinenNet(linen.Module):
 LINEN = LinenNet()
 
 
-def linen_loss(params, x, y, key, stats):
-    variables = {"params": params, "batch_stats": stats}
-    found, changed = LINEN.apply(variables, x, rngs={"dropout": key}, mutable=["batch_stats"])
-    return jnp.mean((found - y) ** 2), changed["batch_stats"]
-
-
 class State(train_state.TrainState):
     stats: object
-
-
-@pytest.fixture(scope="module")
-def linen_own():
-    variables = LINEN.init(jax.random.key(0), X, train=False)
-    start = State.create(apply_fn=LINEN.apply, params=variables["params"], tx=sgd(), stats=variables["batch_stats"])
-
-    @jax.jit
-    def step(state, key):
-        (value, stats), slope = jax.value_and_grad(linen_loss, has_aux=True)(state.params, X, Y, key, state.stats)
-        return state.apply_gradients(grads=slope, stats=stats), value
-
-    state, losses = start, []
-    for key in KEYS:
-        state, value = step(state, key)
-        losses.append(float(value))
-    return start, (losses, state.params, state.stats)
-
-
-@ways
-def test_flax_linen(whole, linen_own):
-    start, expected = linen_own
-    assert_alike(trained(linen_loss, start.params, start.stats, lambda n: (X, Y, KEYS[n]), whole=whole), expected)
-
-
-def test_flax_linen_in_a_train_state(linen_own):
-    state, expected = linen_own
-    call, losses = None, []
-    for key in KEYS:
-        constants = [Constant(part) for part in (X, Y, key, state.stats)]
-        call = call or prepare(value_and_gradient, linen_loss, AutoJax(), state.params, *constants)
-        (value, stats), slope = call(state.params, *constants)
-        state = state.apply_gradients(grads=slope[0], stats=stats)
-        losses.append(float(value))
-    assert call.specializations <= 2  # JAX sorts the keys of a dict after the first step
-    assert_alike((losses, state.params, state.stats), expected)
-    whole, *_ = gradient(lambda s, *data: linen_loss(s.params, *data)[0], AutoJax(), state, *constants)
-    assert type(whole) is State
-    assert jax.tree.structure(whole.params) == jax.tree.structure(state.params)
 
 
 def test_a_bound_module_of_flax_is_refused_in_words():
@@ -436,214 +300,6 @@ def test_equinox(whole, equinox_own):
     assert_alike((losses, eqx.filter(model, eqx.is_array), state), expected)
 
 
-def test_equinox_with_optax_by_its_own_recipe(equinox_own):
-    model, state, expected = equinox_own
-    optimizer, losses = sgd(), []
-    moments = optimizer.init(eqx.filter(model, eqx.is_inexact_array))
-    assert jax.tree.structure(moments) == jax.tree.structure(from_optax(optimizer).init(model))
-    data = lambda key, state: [Constant(part) for part in (X, Y, key, state)]
-    call = prepare(value_and_gradient, equinox_loss, AutoJax(), model, *data(KEYS[0], state))
-    for key in KEYS:
-        (value, state), slope = call(model, *data(key, state))
-        updates, moments = optimizer.update(slope[0], moments)
-        model = eqx.apply_updates(model, updates)
-        losses.append(float(value))
-    assert_alike((losses, eqx.filter(model, eqx.is_array), state), expected)
-
-
 # Keras ------------------------------------------------------------------------------------------------------------------
 
-#: The same on both of Keras's backends; each program has one.
-KERAS = """
-import os, sys
-os.environ["KERAS_BACKEND"] = sys.argv[1]
-import keras, numpy as np
-from adinterface import *
-from adinterface.fit import *
-
-x, y = (np.random.default_rng(n).normal(size=(8, size)).astype("float32") for n, size in ((0, 3), (1, 2)))
-keras.utils.set_random_seed(0)
-model = keras.Sequential([
-    keras.layers.Input((3,)), keras.layers.Dense(4, use_bias=False), keras.layers.BatchNormalization(),
-    keras.layers.Activation("tanh"), keras.layers.Dropout(0.3), keras.layers.Dense(2),
-])
-trainable, others = ([v.value for v in vs] for vs in (model.trainable_variables, model.non_trainable_variables))
-
-def loss(trainable, x, y, others):
-    found, others = model.stateless_call(trainable, others, x, training=True)
-    return ((found - y) ** 2).mean(), others
-
-if sys.argv[1] == "jax":
-    import jax, jax.numpy as jnp, optax as optax
-    x, y, backend, optimizer = jnp.asarray(x), jnp.asarray(y), AutoJax(), optax.sgd(0.1, momentum=0.9)
-    optimiser = from_optax(optimizer)
-    own = jax.jit(jax.value_and_grad(loss, has_aux=True))
-    theirs, state, moments, expected = trainable, others, optimizer.init(trainable), []
-    for n in range(20):
-        (value, state), slope = own(theirs, x, y, state)
-        updates, moments = optimizer.update(slope, moments)
-        theirs = optax.apply_updates(theirs, updates)
-        expected.append(float(value))
-else:
-    import torch
-    trainable = [v.detach() for v in trainable]
-    x, y, backend = torch.from_numpy(x), torch.from_numpy(y), AutoTorch()
-    theirs, state, expected = [torch.nn.Parameter(v.clone()) for v in trainable], [v.clone() for v in others], []
-    optimizer = torch.optim.SGD(theirs, lr=0.1, momentum=0.9)
-    optimiser = from_torch_optim(torch.optim.SGD, trainable, lr=0.1, momentum=0.9)
-    for n in range(20):
-        torch.manual_seed(n)  # from which Keras draws its masks here
-        optimizer.zero_grad()
-        value, state = loss(theirs, x, y, state)
-        value.backward()
-        optimizer.step()
-        state = [v.detach() for v in state]
-        expected.append(value.item())
-
-training = Training(loss, backend, optimiser, *([trainable] if backend == AutoJax() else []))
-ours, found = others, []
-for n in range(20):
-    if backend == AutoTorch():
-        torch.manual_seed(n)
-    value, ours = training(x, y, ours)
-    found.append(float(value))
-np.testing.assert_allclose(found, expected, rtol=1e-4)
-for a, b in zip((*training.model, *ours), (*theirs, *state), strict=True):
-    np.testing.assert_allclose(np.asarray(a), b.detach() if hasattr(b, "detach") else b, rtol=1e-3, atol=1e-5)
-assert found[-1] < found[0]
-
-fast = prepare(value_and_gradient, loss, backend, trainable, Constant(x), Constant(y), Constant(others))
-results = []
-for call in (fast, lambda *args: value_and_gradient(loss, backend, *args)):
-    keras.utils.set_random_seed(0)
-    (value, state), (slope, *_) = call(trainable, Constant(x), Constant(y), Constant(others))
-    results.append([value, *slope, *state])
-for a, b in zip(*results, strict=True):
-    np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
-
-for bare in (lambda: gradient(lambda m, x: m(x).mean(), backend, model, Constant(x)),
-             lambda: gradient(lambda m, x: m["net"](x).mean(), AutoFiniteDifferences(), {"net": model}, Constant(x))):
-    try:
-        bare()
-    except (ConversionError, NotDifferentiableError) as error:
-        assert "calls model.stateless_call(trainable, non_trainable, x)" in str(error), error
-    else:
-        raise AssertionError("a bare model was taken")
-if sys.argv[1] == "jax":
-    try:
-        gradient(lambda v: (v.value**2).sum(), backend, model.trainable_variables[0])
-    except NotDifferentiableError as error:
-        assert "Pass the value of a Keras variable, variable.value." in str(error), error
-print("done")
-"""
-
-
-@pytest.mark.sweep  # docs/models.md trains a model of Keras, too
-@pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
-@pytest.mark.parametrize("engine", ["jax", "torch"])
-def test_keras(engine, tmp_path):
-    script = tmp_path / "keras_camp.py"
-    script.write_text(KERAS)
-    found = subprocess.run([sys.executable, str(script), engine], capture_output=True, text=True, timeout=600)
-    assert (found.returncode, found.stdout.strip()) == (0, "done"), found.stderr
-
-
 # Functions of JAX -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.sweep  # functions of dicts, as those of Flax
-@ways
-def test_haiku(whole):
-    hk = pytest.importorskip("haiku")
-
-    def forward(x):
-        x = jnp.tanh(hk.BatchNorm(True, True, 0.9)(hk.Linear(4, with_bias=False)(x), True))
-        return hk.Linear(2)(hk.dropout(hk.next_rng_key(), 0.3, x))
-
-    net = hk.transform_with_state(forward)
-    start, state = net.init(jax.random.key(0), X)
-
-    def loss(params, x, y, key, state):
-        found, state = net.apply(params, state, key, x)
-        return jnp.mean((found - y) ** 2), state
-
-    optimizer, own = sgd(), jax.jit(jax.value_and_grad(loss, has_aux=True))
-    params, moments, last, losses = start, optimizer.init(start), state, []
-    for key in KEYS:
-        (value, last), slope = own(params, X, Y, key, last)
-        updates, moments = optimizer.update(slope, moments)
-        params = optax.apply_updates(params, updates)
-        losses.append(float(value))
-    assert_alike(trained(loss, start, state, lambda n: (X, Y, KEYS[n]), whole=whole), (losses, params, last))
-
-
-@pytest.mark.sweep  # docs/models.md has the same model
-@ways
-def test_numpyro(whole):
-    """The potential of a model is a function of a dict: a mode by descent, as any other loss."""
-    numpyro = pytest.importorskip("numpyro")
-    from numpyro import distributions
-
-    def model(x, y):
-        weights = numpyro.sample("weights", distributions.Normal(jnp.zeros(3), 1.0).to_event(1))
-        scale = numpyro.sample("scale", distributions.HalfNormal(1.0))
-        numpyro.sample("y", distributions.Normal(x @ weights, scale), obs=y)
-
-    info = numpyro.infer.util.initialize_model(jax.random.key(0), model, model_args=(X, Y[:, 0]))
-    start, potential = info.param_info.z, info.potential_fn
-    for call in (gradient(potential, AutoJax(), start), prepare(gradient, potential, AutoJax(), start)(start)):
-        for name, expected in jax.grad(potential)(start).items():
-            np.testing.assert_allclose(call[0][name], expected, rtol=1e-5)
-    optimiser = from_optax(optax.adam(0.1))
-    params, state, own = start, optax.adam(0.1).init(start), jax.jit(jax.value_and_grad(potential))
-    training, moments = Training(potential, AutoJax(), optimiser, start), optimiser.init(start)
-    ours = start
-    for _ in range(STEPS):
-        expected, slope = own(params)
-        updates, state = optax.adam(0.1).update(slope, state)
-        params = optax.apply_updates(params, updates)
-        if whole:
-            value, ours = training(), training.model
-        else:
-            value, slope = value_and_gradient(potential, AutoJax(), ours)
-            ours, moments = optimiser.step(slope, moments, ours)
-        np.testing.assert_allclose(value, expected, rtol=1e-4)
-    for name, expected in params.items():
-        np.testing.assert_allclose(ours[name], expected, rtol=1e-3, atol=1e-4)
-
-
-@pytest.mark.sweep  # seconds of compiling
-def test_diffrax_and_optimistix():
-    """A rate is fitted through a solver of differential equations, in reverse and forward; and a root is differentiated."""
-    diffrax, optimistix = pytest.importorskip("diffrax"), pytest.importorskip("optimistix")
-    times = jnp.linspace(0.0, 1.0, 5)
-
-    def solve(p, adjoint):
-        return diffrax.diffeqsolve(
-            diffrax.ODETerm(lambda t, y, rate: -rate * y), diffrax.Euler(), 0.0, 1.0, 0.25, p["start"], args=p["rate"],
-            saveat=diffrax.SaveAt(ts=times), adjoint=adjoint,
-        ).ys  # fmt: skip
-
-    def loss(p):
-        return jnp.mean((solve(p, diffrax.RecursiveCheckpointAdjoint()) - 2.0 * jnp.exp(-0.7 * times)) ** 2)
-
-    start = {"start": jnp.asarray(1.5), "rate": jnp.asarray(0.4)}
-    optimizer, own = sgd(), jax.jit(jax.value_and_grad(loss))
-    params, moments, losses = start, optimizer.init(start), []
-    for _ in range(STEPS):
-        value, slope = own(params)
-        updates, moments = optimizer.update(slope, moments)
-        params = optax.apply_updates(params, updates)
-        losses.append(float(value))
-    assert_alike(trained(loss, start, None, lambda n: (), whole=True)[:2], (losses, params))
-    _, forward = pushforward(solve, AutoJax(), (start, Constant(diffrax.ForwardMode())), (start, None))
-    np.testing.assert_allclose(forward[0], start["start"], rtol=1e-5)
-    with pytest.raises(TypeError, match="forward-mode") as caught:
-        jacobian(solve, AutoJax(mode="forward"), start, Constant(diffrax.RecursiveCheckpointAdjoint()))
-    assert any("adjoint=diffrax.ForwardMode()" in note for note in caught.value.__notes__)
-
-    def root(a):
-        return optimistix.root_find(lambda y, a: y * y - a, optimistix.Newton(1e-6, 1e-6), jnp.asarray(1.0), args=a).value
-
-    for call in (gradient(root, AutoJax(), 2.0), prepare(gradient, root, AutoJax(), 2.0)(2.0)):
-        assert call[0] == pytest.approx(0.5 / np.sqrt(2.0), rel=1e-5)

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
-
 DEMO = Path(__file__).parents[2] / "docs" / "demo" / "digits.py"
 STEPS = 40
 
@@ -31,10 +29,6 @@ def rows(demo: ModuleType) -> Any:
     return demo.compare(STEPS)
 
 
-def test_one_row_for_each_backend(rows: Any) -> None:
-    assert [row.backend for row in rows] == [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]
-
-
 def test_first_gradients_agree(rows: Any) -> None:
     *engines, differences = rows
     assert all(row.difference < 1e-13 for row in engines)
@@ -52,24 +46,6 @@ def test_training_learns_the_digits(rows: Any) -> None:
     for row in rows[:-1]:
         assert row.training.losses[-1] < 0.3 * row.training.losses[0]
         assert row.accuracy > 0.9
-
-
-def test_data_are_the_real_images_in_the_unit_interval(demo: ModuleType) -> None:
-    data = demo.digits()
-    assert len(data.train_images) + len(data.test_images) == 1797
-    assert data.train_images.min() == 0.0
-    assert data.train_images.max() == 1.0
-    np.testing.assert_array_equal(data.train_targets.sum(axis=1), 1.0)
-
-
-def test_the_gradient_is_the_same_dataclass(demo: ModuleType) -> None:
-    model = demo.initial(demo.SMALL, seed=0)
-    data = demo.digits()
-    batch = data.train_images[:4], data.train_targets[:4]
-    slope = demo.gradient(demo.loss, AutoAutograd(), model, *batch)[0]
-    assert type(slope) is demo.Chain
-    assert [layer.activation for layer in slope.layers] == [None, None]
-    assert [layer.weight.shape for layer in slope.layers] == [layer.weight.shape for layer in model.layers]
 
 
 def test_main_prints_a_table_and_saves_the_picture(

@@ -232,7 +232,3 @@ def test_the_table_of_classes_is_that_of_the_package():
     assert dict(rows) == bases
     warned = {cls.__name__ for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, Warning)}
     assert warned <= {words.partition(":")[0] for words in CALLS}
-
-
-def test_the_remedy_for_captured_weights():
-    assert penalty(AutoTorch(create_graph=True)).abs().sum() > 0

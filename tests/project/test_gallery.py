@@ -58,18 +58,8 @@ def test_each_has_its_picture_and_its_place_on_the_page(gallery):
         assert f"_static/gallery/{name}.png" in page, name
 
 
-#: What takes an engine a second: loops of Python, and compiling. The other engines solve these with every change.
-SLOW = [("predator_prey", "autograd"), ("kalman", "autograd"), ("newton", "jax"), ("laplace", "jax")]
-
-
-@pytest.mark.parametrize(
-    ("name", "engine"),
-    [
-        pytest.param(name, engine, marks=[pytest.mark.sweep] * ((name, engine) in SLOW))
-        for name in problems()
-        for engine in ENGINES
-    ],
-)
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", problems())
 def test_a_problem_has_one_solution(gallery, found, name, engine):
     problem: ModuleType = gallery.PROBLEMS[name]
     solution = problem.solve(BACKENDS[engine], **FEWER.get(name, {}))

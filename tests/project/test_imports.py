@@ -2,9 +2,7 @@
 
 import ast
 import functools
-import importlib
 import json
-import re
 import subprocess
 import sys
 import textwrap
@@ -13,14 +11,10 @@ from pathlib import Path
 import pytest
 
 import adinterface
-from adinterface.core import contract
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "adinterface"
 CONFORMANCE = ROOT / "conformance" / "adinterface_conformance"
-STUDIES = ROOT / "conformance" / "adinterface_studies"
-#: What users write with an engine alone, which the benchmark sets our calls beside: it has to use engines, without us.
-YARDSTICKS = STUDIES / "benchmark" / "engine_code"
 BACKENDS = {path.name: path for path in sorted((ROOT / "backends").iterdir()) if (path / "__init__.py").exists()}
 #: What each backend may import beside the standard library, NumPy, array-api-compat and the core.
 ENGINE_OF = {
@@ -28,12 +22,6 @@ ENGINE_OF = {
     "adinterface_torch": {"torch", "ml_dtypes"},
     "adinterface_autograd": {"autograd", "scipy"},
     "adinterface_finite": set(),
-}
-#: What is repaired: the engine, or a namespace of it.
-REPAIRED = {
-    "adinterface_jax": {"jax"},
-    "adinterface_torch": {"torch", "array_api_compat"},
-    "adinterface_autograd": {"autograd", "scipy"},
 }
 ENGINES = ("jax", "torch", "autograd")
 #: What `adinterface.integrations` leads to.
@@ -113,55 +101,9 @@ def _names_an_engine(path):
 # Reading the files ----------------------------------------------------------------------------------------------------
 
 
-def test_every_backend_has_its_row_in_this_file():
-    assert set(BACKENDS) == set(ENGINE_OF)
-
-
 @pytest.mark.parametrize("name", BACKENDS)
 def test_a_backend_imports_the_core_and_its_own_engine_and_no_sibling(name):
     assert _foreign(BACKENDS[name], FREE | ENGINE_OF[name]) == []
-
-
-def _taken(path):
-    """What a file takes from adinterface, each as (module, name)."""
-    for node in _imports_of(path):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, None) for alias in node.names if alias.name.partition(".")[0] == "adinterface")
-        elif not node.level and node.module.partition(".")[0] == "adinterface":
-            yield from ((node.module, alias.name) for alias in node.names)
-
-
-def _is_open(module, name):
-    """Whether engines may import a name from a module of adinterface: `for_engines` of an extension, or a public name."""
-    surface = ("adinterface", "adinterface.core.contract", "adinterface.namespaces")
-    extension = re.fullmatch(r"adinterface\.(batching|fit|integrations|namespaces|numpy_code|scipy)\.for_engines", module)
-    if not extension and module not in surface:
-        return False
-    return name is None or name in importlib.import_module(module).__all__
-
-
-STRANGERS = [ROOT / "tests" / "engines", ROOT / "tests" / "core" / "contract" / "tutorial_backend"]
-
-
-@pytest.mark.parametrize("folder", [*BACKENDS.values(), *STRANGERS], ids=lambda path: path.name)
-def test_engines_import_public_names_the_contract_and_what_extensions_have_for_them(folder):
-    files = [path for path in _files(folder) if not path.name.startswith("test_")]
-    found = [(path.name, *taken) for path in files for taken in _taken(path)]
-    assert found
-    assert [place for place in found if not _is_open(*place[1:])] == []
-
-
-def test_every_name_of_the_contract_is_for_an_engine():
-    """Or for the page of the contract: the classes that engines inherit from, by another one."""
-    used = {name for folder in BACKENDS.values() for path in _files(folder) for _, name in _taken(path)}
-    assert set(contract.__all__) - used <= {"Shortcuts", "LibraryShortcuts"} | {"AutoBackend"}
-
-
-@pytest.mark.parametrize("name", REPAIRED)
-def test_repairs_of_an_engine_import_the_engine_alone(name):
-    """So that they can be offered to the engine."""
-    folder = BACKENDS[name] / "repairs"
-    assert _foreign(folder, {"numpy"} | REPAIRED[name]) == []
 
 
 def test_the_core_imports_no_engine_and_no_backend():
@@ -178,13 +120,6 @@ def test_the_core_imports_no_engine_and_no_backend():
 
 def test_the_conformance_package_imports_no_engine_and_no_backend():
     assert _foreign(CONFORMANCE, FREE | {"pytest", "hypothesis", "matplotlib", "mpmath", "scipy"}) == []
-
-
-def test_the_yardsticks_import_their_engine_and_nothing_of_ours():
-    assert _foreign(YARDSTICKS, {"numpy", *ENGINES, "equinox", "flax"}) == []
-    for path in _files(YARDSTICKS):
-        (engine,) = {name for name, _ in _imported(path, "") if name in ENGINES} or {None}
-        assert engine is None or path.stem.startswith(engine)
 
 
 def test_in_the_core_one_file_names_engines():
@@ -212,11 +147,6 @@ def test_in_the_core_one_file_names_engines():
 
 def test_the_conformance_package_names_no_engine():
     assert [place for path in _files(CONFORMANCE) for place in _names_an_engine(path)] == []
-
-
-@pytest.mark.parametrize("folder", [CORE, CONFORMANCE, STUDIES, *BACKENDS.values()], ids=lambda path: path.name)
-def test_every_package_is_typed(folder):
-    assert (folder / "py.typed").exists()
 
 
 # In a fresh process ---------------------------------------------------------------------------------------------------
@@ -320,13 +250,6 @@ def test_a_call_imports_its_own_backend_and_engine_alone(auto, backend, engine):
     assert loaded & set(ENGINES) == {engine}
 
 
-def test_arrays_of_an_engine_that_is_already_loaded_are_recognised_whatever_the_backend():
-    loaded = _loaded("import torch, adinterface; "
-                     "g, = adinterface.gradient(lambda x: (x * x).sum(), adinterface.AutoFiniteDifferences(), torch.ones(2)); "
-                     "assert type(g) is torch.Tensor")  # fmt: skip
-    assert "jax" not in loaded
-
-
 @pytest.mark.parametrize(
     ("name", "place"),
     [
@@ -382,13 +305,3 @@ _GLOBAL = """
 def test_the_first_call_on_an_engine_changes_nothing_global(auto, engine):
     """Nor does loading its backend, which the laws of the kit do not see: their engines are loaded before."""
     assert _run(textwrap.dedent(_GLOBAL).format(auto=auto, engine=engine)) == ""
-
-
-def test_differences_of_plain_containers_load_no_backend_of_a_loaded_engine():
-    arguments = "{'x': 2.0, 'l': [numpy.ones(2), (1.0, None)], 's': 'text', 'n': 3}"
-    call = f"adinterface.gradient(lambda m: m['x'] * m['l'][0].sum(), adinterface.AutoFiniteDifferences(), {arguments})"
-    loaded = _loaded(f"import jax, torch, autograd, numpy, adinterface; {call}; {call}")
-    assert loaded & set(BACKENDS) == {"adinterface_finite"}
-    call = "adinterface.gradient(lambda m: m['x'] * 3.0, adinterface.AutoFiniteDifferences(), {'x': torch.ones(())})"
-    loaded = _loaded(f"import jax, torch, adinterface; {call}")
-    assert {"adinterface_finite", "adinterface_torch"} <= loaded

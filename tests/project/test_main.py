@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adinterface.__main__ import report, rows
+from adinterface.__main__ import rows
 from adinterface.core.contract import registry
 
 OURS = ["AutoJax()", "AutoTorch()", "AutoAutograd()", "AutoFiniteDifferences()"]
@@ -63,13 +63,6 @@ def test_all_of_ours_are_there() -> None:
     assert found["AutoFiniteDifferences()"].remedy == "(part of adinterface)"
 
 
-def test_columns_are_aligned() -> None:
-    head, rule, *lines = report().splitlines()[2:]
-    starts = [i for i, character in enumerate(rule) if character == "-" and rule[i - 1 : i] != "-"]
-    assert [head[start:].split("  ")[0] for start in starts] == ["backend", "installed", "version", "devices", "how to add it"]
-    assert all(line[start - 1] == " " and line[start] != " " for line in lines[:4] for start in starts[1:])
-
-
 def hiding(*engines: str) -> str:
     """What makes engines missing in a fresh process, which then starts in a tenth of the time."""
     return f"""
@@ -105,21 +98,6 @@ def test_a_strangers_backend_is_found(tmp_path: Path) -> None:
     add_distribution(tmp_path, "stranger", "stranger = stranger:StrangerBackend", STRANGER)
     expected = ["AutoStranger()", "yes", "3.2.1", "abacus:0,", "abacus:1", "pip", "install", "stranger"]
     assert table(hiding(*ENGINES), tmp_path)[-1] == expected
-
-
-def test_what_to_install_is_the_distribution_that_offers_the_backend(tmp_path: Path) -> None:
-    """A project on PyPI that has the name of the engine may be another one."""
-    add_distribution(tmp_path, "stranger", "enigma = stranger:EnigmaBackend", "import enigma")
-    assert table(hiding(*ENGINES), tmp_path)[-1] == ["enigma", "no", "-", "-", "pip", "install", "stranger"]
-    code = STRANGER.replace('"stranger"', '"enigma"').partition("class StrangerBackend")[0]
-    (tmp_path / "value.py").write_text(code, encoding="utf-8")
-    told = table(f"{hiding(*ENGINES)}\nimport value", tmp_path)
-    assert told[-1] == ["AutoStranger()", "no", "-", "-", "pip", "install", "stranger"]
-    call = "import adinterface, value; adinterface.gradient(abs, value.AutoStranger(), 1.0)"
-    search = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    environment = os.environ | {"PYTHONPATH": search}
-    done = subprocess.run([sys.executable, "-c", call], env=environment, capture_output=True, text=True, check=False)
-    assert "AutoStranger needs enigma, which is not installed: pip install stranger" in done.stderr
 
 
 def test_two_packages_of_one_name_are_a_conflict(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """The sdist builds the wheel, the wheel holds our packages and nothing else, and it works in a bare environment."""
 
-import email
 import os
-import re
 import subprocess
 import sys
 import tarfile
@@ -95,18 +93,6 @@ def test_the_sdist_holds_what_a_packager_needs(distributions: tuple[Path, Path])
     assert not any(name.startswith((".venv", "demo_output", "docs/_build", ".git/")) for name in names)
 
 
-def test_the_readme_of_the_package_links_to_the_repository(distributions: tuple[Path, Path]) -> None:
-    archive = zipfile.ZipFile(distributions[1])
-    (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
-    metadata = email.message_from_bytes(archive.read(name))
-    home = dict(line.split(", ") for line in metadata.get_all("Project-URL", []))["Homepage"]
-    links = re.findall(r"\]\(([^)]+)\)", metadata.get_payload())
-    inside = [link.removeprefix(f"{home}/blob/main/") for link in links if link.startswith(home)]
-    assert inside
-    assert all((ROOT / path.partition("#")[0]).is_file() for path in inside)
-    assert all(link.startswith("https://") for link in links)
-
-
 def test_requires_numpy_and_array_api_compat_only(python: Path) -> None:
     code = "from importlib.metadata import distributions\nprint(*sorted(d.name for d in distributions()))"
     installed = set(run(python, "-c", code, folder=python.parent).split())
@@ -116,10 +102,3 @@ def test_requires_numpy_and_array_api_compat_only(python: Path) -> None:
 def test_works_in_a_bare_environment(python: Path) -> None:
     expected = "AutoJax needs jax, which is not installed: pip install 'adinterface[jax]'\n"
     assert run(python, "-W", "error", "-c", USE, folder=python.parent) == expected
-
-
-def test_the_command_shows_what_is_missing(python: Path) -> None:
-    lines = [line.split() for line in run(python, "-m", "adinterface", folder=python.parent).splitlines()]
-    for name in ("jax", "torch", "autograd"):
-        assert [f"Auto{name.title()}()", "no", "-", "-", "pip", "install", f"'adinterface[{name}]'"] in lines
-    assert any(words[:2] == ["AutoFiniteDifferences()", "yes"] for words in lines)

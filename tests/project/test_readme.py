@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
@@ -41,14 +39,3 @@ def run(block: str, namespace: dict[str, Any]) -> int:
 def test_code_blocks_give_what_they_show() -> None:
     namespace: dict[str, Any] = {"__name__": "__main__"}
     assert sum([run(block, namespace) for block in BLOCKS]) >= 5
-
-
-def test_links_lead_somewhere() -> None:
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
-        assert (ROOT / target).is_file(), target
-
-
-@pytest.mark.parametrize("target", ["demo", "test"])
-def test_the_commands_exist(target: str) -> None:
-    assert f"make {target}" in README
-    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)

@@ -32,10 +32,8 @@ from adinterface import (
     value_and_jacobian,
     value_gradient_and_hessian,
 )
-from adinterface.rules import ignore_derivatives, scalar_rule, straight_through
+from adinterface.rules import scalar_rule
 from adinterface.sparse import SparsityPattern, sparsity
-
-pytestmark = pytest.mark.sweep  # test_sparse.py runs with every change
 
 X = np.array([0.7, -1.3, 0.4, 2.1, 0.9, -0.6])
 OPERATORS = (jacobian, value_and_jacobian, hessian, value_gradient_and_hessian)
@@ -156,15 +154,6 @@ def test_a_new_static_value_takes_its_own_pattern(operator, name, backend):
 
 
 @each_backend
-@pytest.mark.parametrize("detect", ["trace", "probe"])
-def test_static_values_are_told_apart_however_the_pattern_is_found(detect, backend):
-    fast = prepare(jacobian, at_keyword, AutoSparse(backend, detect=detect), X, end=0)
-    for end in (0, -1, 2, 0, -1):
-        close(fast(X, end=end), jacobian(at_keyword, AutoAutograd(), X, end=end), backend)
-    assert fast.specializations == 3
-
-
-@each_backend
 def test_a_given_pattern_is_checked_for_each_static_value(backend):
     pattern = jacobian(at_keyword, AutoSparse(AutoAutograd()), X, end=0)[0]
     fast = prepare(jacobian, at_keyword, AutoSparse(backend, pattern=pattern), X, end=0)
@@ -173,56 +162,6 @@ def test_a_given_pattern_is_checked_for_each_static_value(backend):
         with pytest.raises(SparsityError, match="outside its pattern"):
             fast(X, end=-1)
     close(fast(X, end=0), pattern, backend)
-
-
-@each_backend
-def test_a_static_value_that_cannot_be_compared_finds_its_pattern_anew(backend):
-    class Place:
-        __hash__ = None
-
-        def __init__(self, end):
-            self.end = end
-
-        def __reduce_ex__(self, protocol):
-            raise TypeError("not to be compared")
-
-    def f(x, place):
-        return x * x[place.end]
-
-    fast = prepare(jacobian, f, AutoSparse(backend), X, Constant(Place(0)))
-    for end in (0, -1):
-        close(fast(X, Constant(Place(end))), jacobian(at_keyword, AutoAutograd(), X, end=end), backend)
-
-
-def test_a_module_in_a_constant_may_change():
-    class Masked(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.mask = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-
-        def forward(self, x):
-            return x * x * array_namespace(x).asarray(self.mask)
-
-    def f(x, model):
-        return model(x)
-
-    model, x = Masked(), torch.tensor(X)
-    fast = prepare(jacobian, f, AutoSparse(AutoTorch()), x, Constant(model))
-    for mask in (model.mask.copy(), np.ones(6), np.arange(6.0)):
-        model.mask[:] = mask
-        try:
-            close(fast(x, Constant(model)), jacobian(f, AutoTorch(), x, Constant(model)), AutoTorch())
-        except SparsityError as error:
-            assert "outside its pattern (probed" in str(error)  # noqa: PT017 - it may also be right
-    assert fast.specializations == 1
-
-
-def test_static_values_that_decide_nothing_are_not_compared_without_a_pattern():
-    """Dense calls on engines that do not compile have one specialization for all static values."""
-    fast = prepare(jacobian, at_keyword, AutoTorch(), X, end=0)
-    for end in (0, -1):
-        close(fast(X, end=end), jacobian(at_keyword, AutoAutograd(), X, end=end), AutoTorch())
-    assert fast.specializations == 1
 
 
 @each_engine
@@ -249,10 +188,6 @@ VALUED = {
     "differences branch": (AutoFiniteDifferences(), lambda x: (x if x[0] > 0 else x[::-1]) ** 2),
 }
 each_valued = pytest.mark.parametrize("name", VALUED)
-
-
-def engine_sum(y):
-    return y.sum()
 
 
 def scalar_of(f):
@@ -305,45 +240,6 @@ def test_a_refused_point_says_why_and_what_to_do(name):
     close(fast(X), jacobian(f, backend, X), backend)
 
 
-@each_backend
-def test_a_probed_pattern_that_holds_serves_all_points(backend):
-    fast = prepare(jacobian, lambda x: x[1:] * x[:-1], AutoSparse(backend, detect="probe"), X)
-    for x in POINTS:
-        close(fast(x), jacobian(lambda x: x[1:] * x[:-1], AutoAutograd(), x), backend)
-    assert fast.specializations == 1
-
-
-@pytest.mark.parametrize("check", ["first", "always"])
-@pytest.mark.parametrize("method", ["adaptive", "central"])
-def test_what_differences_are_never_without_is_no_entry(method, check):
-    """The noise is that of exact gradients, not of values, beside which the Hessian is nothing."""
-
-    def f(x):
-        return 1e8 + jnp.sum(x[1:] * x[:-1]) * 1e-3
-
-    backend = SecondOrder(AutoFiniteDifferences(method=method), AutoJax())
-    fast = prepare(hessian, f, AutoSparse(backend, check=check), X)
-    for size in (1, 10, 100):
-        np.testing.assert_allclose(fast(size * X).toarray(), hessian(f, AutoJax(), size * X), atol=1e-6)
-
-
-def test_the_check_of_a_probed_pattern_takes_no_evaluation_of_its_own():
-    evaluations = []
-
-    def f(x):
-        evaluations.append(x)
-        return x[1:] * x[:-1]
-
-    counts = []
-    for check in ("first", False):
-        fast = prepare(jacobian, f, AutoSparse(AutoAutograd(), detect="probe", check=check), X)
-        fast(X)
-        evaluations.clear()
-        fast(X)
-        counts.append(len(evaluations))
-    assert counts == [1, 1]
-
-
 def test_jax_compiles_the_check_of_a_probed_pattern():
     traces = []
 
@@ -361,15 +257,6 @@ def test_jax_compiles_the_check_of_a_probed_pattern():
     assert not traces
     unchecked = prepare(jacobian, f, AutoSparse(AutoJax(), check=False), X)
     assert unchecked(-X)[0].nnz == unchecked(X)[0].nnz
-
-
-@each_valued
-def test_a_pattern_that_was_probed_is_checked_when_it_is_passed_on(name):
-    backend, f = VALUED[name]
-    pattern = sparsity(jacobian, f, AutoSparse(backend, detect="probe"), X)
-    assert pattern.local
-    fast = prepare(jacobian, f, AutoSparse(backend, pattern=pattern), X)
-    assert right_or_refused(fast, lambda x: jacobian(f, backend, x), POINTS, backend) >= 1
 
 
 @pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoFiniteDifferences(), AutoJax(jit=False)], ids=repr)
@@ -450,7 +337,6 @@ def test_a_result_of_another_dtype_is_refused(backend):
 
 
 NATIVE = {"jax": AutoSparse(AutoJax(), format="native"), "torch": AutoSparse(AutoTorch(), format="native")}
-each_native = pytest.mark.parametrize("sparse", NATIVE.values(), ids=NATIVE)
 
 
 #: What differentiates a call. PyTorch's sparse tensors have no forward mode.
@@ -477,20 +363,6 @@ def test_a_derivative_of_a_sparse_jacobian_by_its_argument(outer):
 
 
 @each_outer
-def test_a_derivative_of_a_sparse_hessian_by_its_argument(outer):
-    sparse = NATIVE[outer.name]
-
-    def entries(x):
-        return total(hessian(lambda x: array_namespace(x).sum(x[1:] * x[:-1] ** 3), sparse, x))
-
-    def exact(x):
-        return anp.sum(6 * x[1:] * x[:-1]) + 2 * anp.sum(3 * x[:-1] ** 2)
-
-    found = gradient(entries, outer, X)[0]
-    np.testing.assert_allclose(found, gradient(exact, AutoAutograd(), X)[0], rtol=1e-10)
-
-
-@each_outer
 @pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
 def test_a_derivative_by_what_f_captures(prepared, outer):
     sparse = NATIVE[outer.name]
@@ -503,36 +375,6 @@ def test_a_derivative_by_what_f_captures(prepared, outer):
 
     found = gradient(entries, outer, 2.0)[0]
     np.testing.assert_allclose(found, (X[1:] + X[:-1]).sum(), rtol=1e-10)
-
-
-@each_outer
-def test_a_derivative_of_a_hessian_by_what_f_captures(outer):
-    sparse = NATIVE[outer.name]
-
-    def entries(a):
-        return total(hessian(lambda x: array_namespace(x).sum(a * x**3), sparse, X))
-
-    found = gradient(entries, outer, 2.0)[0]
-    np.testing.assert_allclose(found, 6 * X.sum(), rtol=1e-10)
-
-
-def test_jax_transformations_of_a_call_whose_f_captures_what_they_trace():
-    sparse = NATIVE["jax"]
-
-    def entries(a):
-        return total(jacobian(lambda x: a * jnp.square(x), sparse, X)[0])
-
-    def neutral(a):
-        return total(jacobian(lambda x: jnp.sin(a) * x * x, sparse, X)[0])
-
-    with jax.enable_x64(True):
-        np.testing.assert_allclose(jax.jit(neutral)(2.0), 2 * np.sin(2.0) * X.sum())
-        np.testing.assert_allclose(jax.vmap(neutral)(jnp.arange(3.0)), 2 * X.sum() * np.sin(np.arange(3)))
-        np.testing.assert_allclose(jax.jvp(neutral, (2.0,), (1.0,))[1], 2 * np.cos(2.0) * X.sum())
-        np.testing.assert_allclose(jax.grad(jax.jit(neutral))(2.0), 2 * np.cos(2.0) * X.sum())
-        np.testing.assert_allclose(jax.grad(entries)(2.0), 2 * X.sum())
-        with pytest.raises(SparsityError, match="there are no numbers to probe f with"):
-            jax.jit(entries)(2.0)
 
 
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
@@ -550,61 +392,6 @@ def test_where_torch_makes_no_sparse_tensors_it_says_so():
             "PyTorch has neither forward mode nor vmap for sparse tensors. Differentiate what holds this sparse derivative in "
             'reverse, AutoTorch(mode="reverse"), or take it without AutoSparse.'
         )
-
-
-def test_torch_transformations_of_a_call_whose_f_captures_what_they_trace():
-    sparse, x = NATIVE["torch"], torch.tensor(X)
-
-    def neutral(a):
-        return total(jacobian(lambda x: a * x * x, sparse, x)[0])
-
-    two = torch.tensor(2.0, dtype=torch.float64)
-    np.testing.assert_allclose(torch.func.grad(neutral)(two), 2 * X.sum())
-
-
-@each_native
-def test_traced_arguments_of_every_kind(sparse):
-    """Constants, keywords and integers that are traced, beside the argument."""
-
-    def f(x, c, *, k):
-        return c * x[1:] * x[:-1] * k
-
-    def entries(p):
-        return total(jacobian(f, sparse, p["x"], Constant(p["c"]), k=p["k"])[0])
-
-    p = {"x": X, "c": np.array(2.0), "k": np.array(0.5)}
-    found = gradient(entries, sparse.backend, p)[0]
-    np.testing.assert_allclose(found["c"], 0.5 * (X[1:] + X[:-1]).sum(), rtol=1e-10)
-    np.testing.assert_allclose(found["k"], 2.0 * (X[1:] + X[:-1]).sum(), rtol=1e-10)
-
-
-@each_native
-def test_a_branch_on_numbers_that_a_derivative_knows(sparse):
-    def f(x):
-        return x * x if x[0] > 0 else x * x[0]
-
-    found = gradient(lambda x: total(jacobian(f, sparse, x)[0]), sparse.backend, -X)[0]
-    expected = gradient(lambda x: x[0] * 6 + anp.sum(x), AutoAutograd(), -X)[0]
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
-
-
-VALUED_NATIVE = {
-    "jax": (AutoSparse(AutoJax(), format="native"), lambda x: jnp.sort(x) ** 2),
-    "torch": (AutoSparse(AutoTorch(), format="native"), lambda x: torch.sort(x).values ** 2),
-}
-
-
-@each_outer
-def test_a_prepared_call_is_checked_inside_a_derivative_too(outer):
-    sparse, f = VALUED_NATIVE[outer.name]
-    fast = prepare(jacobian, f, sparse, X)
-
-    def entries(x):
-        return total(fast(x)[0])
-
-    np.testing.assert_allclose(gradient(entries, outer, X)[0], np.full(6, 2.0), rtol=1e-10)
-    with pytest.raises(SparsityError, match="outside its pattern"):
-        gradient(entries, outer, -X)
 
 
 def test_a_call_that_cannot_be_checked_is_refused():
@@ -635,24 +422,6 @@ def test_a_call_that_cannot_be_checked_is_refused():
         np.testing.assert_allclose(jax.grad(lambda a: entries(a, fast))(2.0), 8 * X.sum())
         with pytest.raises(SparsityError, match="outside its pattern"):
             jax.grad(lambda a: entries(a, fast))(-2.0)
-
-
-def test_a_check_that_was_not_possible_is_made_later():
-    factor = [1.0]
-
-    def f(x):
-        return factor[0] * x * x[0]
-
-    def entries(a):
-        factor[0] = a
-        return total(fast(X)[0])
-
-    fast = prepare(jacobian, f, AutoSparse(AutoJax(jit=False), format="native", pattern=np.eye(6)), X)
-    with jax.enable_x64(True):
-        jax.jit(entries)(1.0)
-    factor[0] = 1.0
-    with pytest.raises(SparsityError, match="outside its pattern"):
-        fast(X)
 
 
 each_uncompiled = pytest.mark.parametrize(
@@ -714,30 +483,6 @@ def test_what_f_captures_is_fixed_and_a_constant_is_not(backend):
     close(again(x), jacobian(captured, backend, x), backend)
 
 
-@each_uncompiled
-def test_a_hessian_and_full_rows_are_checked_when_what_f_captures_changes(backend):
-    weights = np.array([1.0, 0.0, 0.0])
-    tree = {"a": X[:2], "b": X[2:] + 0.5}
-
-    def energy(p):
-        xp = array_namespace(p["a"])
-        return xp.sum(p["a"] ** 3) + xp.sum(p["b"] ** 3) + weights[1] * p["a"][0] * p["b"][0]
-
-    def rows(p):
-        xp = array_namespace(p["a"])
-        full = xp.sum(p["a"] ** 2) + xp.sum(p["b"] ** 2)
-        return xp.concat([p["b"] ** 2 + weights[1] * p["a"][1], xp.reshape(full, (1,))])
-
-    calls = [prepare(hessian, energy, AutoSparse(backend), tree), prepare(jacobian, rows, AutoSparse(backend), tree)]
-    for call in calls:
-        call(tree)
-        call({"a": tree["a"], "b": tree["b"] + 0.25})
-    weights[1] = 0.5
-    for call in calls:
-        with pytest.raises(SparsityError, match="prepare the call anew"):
-            call(tree)
-
-
 # Rules ------------------------------------------------------------------------------------------------------------------
 
 
@@ -783,25 +528,6 @@ def test_the_pattern_is_that_of_the_derivative_of_a_rule(code, operator, backend
     fast = prepare(operator, f, AutoSparse(backend), X)
     close(fast(X), expected, backend)
     close(fast(X + 0.25), operator(f, backend, X + 0.25), backend)
-
-
-@pytest.mark.parametrize("sparse", [lambda b: AutoSparse(b), lambda b: AutoSparse(b, detect="trace")], ids=["any", "trace"])
-@pytest.mark.parametrize("surrogate", [None, lambda x: x * array_namespace(x).roll(x, 1)], ids=["identity", "products"])
-@each_backend
-@each_operator
-def test_what_is_ignored_and_a_surrogate_are_traced(surrogate, sparse, operator, backend):
-    rounded = straight_through(lambda x: array_namespace(x).round(x), surrogate)
-
-    def f(x):
-        xp = array_namespace(x)
-        y = (rounded(x) + ignore_derivatives(xp.roll(x, 2))) * xp.sin(x)
-        return xp.sum(y) if operator in (hessian, value_gradient_and_hessian) else y
-
-    made, expected = sparse(backend), operator(f, backend, X)
-    close(operator(f, made, X), expected, backend)
-    assert sparsity(jacobian, rounded, made, X).nnz == (6 if surrogate is None else 12)
-    fast = prepare(operator, f, made, X)
-    close(fast(X), expected, backend)
 
 
 def test_a_rule_is_not_traced_and_says_so():

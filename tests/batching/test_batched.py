@@ -2,15 +2,13 @@
 
 import copy
 import pickle
-from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
+from backends_table import assert_tree, each_backend, rtol_of
 from torch import nn
 
 from adinterface import (
@@ -26,7 +24,6 @@ from adinterface import (
     Each,
     NotDifferentiableError,
     OutputError,
-    SecondOrder,
     TreeError,
     array_namespace,
     batched,
@@ -34,20 +31,13 @@ from adinterface import (
     diagonal_hessian,
     gradient,
     gradient_and_hvp,
-    hessian,
     hvp,
     jacobian,
     linearize,
     prepare,
     pullback,
-    pushforward,
-    second_derivative,
-    tree,
-    value_and_derivative,
     value_and_gradient,
     value_and_jacobian,
-    value_derivative_and_second_derivative,
-    value_gradient_and_hessian,
 )
 
 W = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]])
@@ -101,30 +91,6 @@ def test_values_and_jacobians_of_each_entry(backend):
 
 
 @each_backend
-def test_hessians_of_each_entry(backend):
-    def f(x, w):
-        xp = array_namespace(x)
-        return xp.sum(xp.tanh(w @ x) ** 2)
-
-    for operator in (hessian, value_gradient_and_hessian):
-        wanted = stacked([operator(f, backend, x, Constant(W)) for x in X])
-        assert_tree(batched(operator, f, backend, Each(X), Constant(W)), wanted, second(backend))
-
-
-@each_backend
-def test_numbers_one_at_a_time(backend):
-    def f(x):
-        return {"cube": x**3, "square": x * x}
-
-    points = np.array([1.0, 2.0, -3.0])
-    operators = (derivative, value_and_derivative, second_derivative, value_derivative_and_second_derivative)
-    for operator in operators:
-        # A 0-d array at a time, which an engine gives back as such.
-        wanted = stacked([operator(f, backend, np.asarray(x)) for x in points])
-        assert_tree(batched(operator, f, backend, Each(points)), wanted, second(backend))
-
-
-@each_backend
 @pytest.mark.parametrize("which", ["both", "x", "v"])
 def test_products_along_directions_of_each_entry_or_of_all(backend, which):
     def f(x):
@@ -139,16 +105,6 @@ def test_products_along_directions_of_each_entry_or_of_all(backend, which):
         assert_tree(batched(operator, f, backend, *args), wanted, second(backend))
     prepared = prepare(batched, hvp, f, backend, *args)
     assert_tree(prepared(*args), stacked([hvp(f, backend, *row) for row in rows]), second(backend))
-
-
-@each_backend
-def test_pushforwards_with_tangents_of_each_entry(backend):
-    def f(w, x):
-        return w @ x
-
-    args, tangents = (W, Each(X)), (None, Each(X[::-1].copy()))
-    wanted = stacked([pushforward(f, backend, (W, x), (None, v)) for x, v in zip(X, X[::-1])])
-    assert_tree(batched(pushforward, f, backend, args, tangents), wanted, rtol_of(backend))
 
 
 @each_backend
@@ -190,36 +146,6 @@ def test_maps_of_each_entry(backend, prepared):
         push(W, None)
 
 
-@dataclass
-class Model:
-    w: Any
-    b: Any
-    name: str
-
-
-@each_backend
-def test_trees_keep_types_dtypes_and_none(backend):
-    model = Model(W.astype("float32"), {"bias": 0.5}, "line")
-    data = {"x": X.astype("float32"), "label": "train", "k": np.array([0, 1, 0, 1])}
-
-    def f(model, data, *, scale):
-        xp = array_namespace(model.w)
-        y = model.w @ data["x"] + model.b["bias"]
-        return xp.sum(y**2) * scale * (1 + data["k"])
-
-    scale = np.array([1.0, 2.0, 3.0, 4.0], "float32")
-    (got, none) = batched(gradient, f, backend, model, Constant(Each(data)), scale=Each(scale))
-    rows = []
-    for i in range(4):
-        row = {"x": data["x"][i], "label": "train", "k": data["k"][i]}
-        rows.append(gradient(f, backend, model, Constant(row), scale=scale[i])[0])
-    assert none is None
-    assert got.name is None
-    assert_tree(got.w, np.stack([row.w for row in rows]), rtol_of(backend, "float32"))
-    # A number's gradients are as many numbers: an array.
-    np.testing.assert_allclose(got.b["bias"], [row.b["bias"] for row in rows], rtol=rtol_of(backend, "float32"))
-
-
 @each_backend
 def test_each_stands_anywhere(backend):
     def f(model):
@@ -247,19 +173,6 @@ def test_values_beside_the_scalar_gain_the_axis(backend):
 def test_no_entries_have_results_of_no_entries(backend):
     value, (got, none) = batched(value_and_gradient, lambda w, x: ((w @ x) ** 2).sum(), backend, W, Constant(Each(X[:0])))
     assert_tree((value, got, none), (np.zeros(0), np.zeros((0, 2, 3)), None))
-
-
-@each_backend
-def test_integers_are_promoted_as_without_the_axis(backend):
-    (got,) = batched(gradient, lambda x: x**2, backend, Each(np.array([1, 2, 3])))
-    assert_tree(got, np.array([2.0, 4.0, 6.0]), rtol_of(backend))
-
-
-@each_backend
-def test_complex_leaves(backend):
-    z = np.array([1 + 2j, -3 + 1j])
-    (got,) = batched(gradient, lambda z: array_namespace(z).real(z) ** 2 + array_namespace(z).imag(z) ** 2, backend, Each(z))
-    assert_tree(got, 2 * z, rtol_of(backend))
 
 
 @pytest.mark.parametrize("size", [3, 1])
@@ -306,41 +219,7 @@ def test_one_evaluation_on_engines_that_vectorize():
         assert len(calls) == count
 
 
-def test_a_pair_of_backends_of_which_one_loops():
-    backend = SecondOrder(AutoFiniteDifferences(), AutoJax())
-    got = batched(hvp, lambda x: (x**3).sum(), backend, Each(X), X[0])
-    assert_tree(got, 6 * X * X[0], 1e-6)
-
-
-def test_differences_take_each_entry_in_its_own_library():
-    def f(w, x):
-        return (w * x).sum() ** 2
-
-    w, x = torch.ones(3, dtype=torch.float64), Constant(Each(torch.tensor(X)))
-    (got, _) = batched(gradient, f, AutoFiniteDifferences(), w, x)
-    assert isinstance(got, torch.Tensor)
-    assert torch.allclose(got, torch.tensor(2 * X.sum(1)[:, None] * X), rtol=1e-6)
-
-
 # Engines' own arrays and modules ------------------------------------------------------------------------------------------
-
-
-def test_arrays_of_jax_and_random_keys():
-    keys = jax.random.split(jax.random.key(0), 4)
-    w = jnp.ones(3, "float32")
-
-    def f(w, x, key):
-        return ((w * x) * jax.random.bernoulli(key, 0.5, (3,))).sum()
-
-    x = jnp.asarray(X, "float32")
-    args = (w, Constant(Each(x)), Constant(Each(keys)))
-    wanted = jnp.stack([gradient(f, AutoJax(), w, Constant(x[i]), Constant(keys[i]))[0] for i in range(4)])
-    assert_tree(batched(gradient, f, AutoJax(), *args)[0], wanted)
-    fast = prepare(batched, gradient, f, AutoJax(), *args)
-    assert_tree(fast(*args)[0], wanted)
-    others = jax.random.split(jax.random.key(1), 4)
-    assert not bool(jnp.all(fast(w, Constant(Each(x)), Constant(Each(others)))[0] == wanted))
-    assert fast.specializations == 1
 
 
 def test_inside_transformations_of_jax():
@@ -376,24 +255,6 @@ def test_per_example_gradients_of_a_module(prepared):
     assert all(parameter.grad is None and parameter.requires_grad for parameter in model.parameters())
 
 
-def test_products_of_a_module_and_the_loop_over_it():
-    model, x, y = net(), torch.tensor(X), torch.tensor(Y)
-    v = tree.map(torch.ones_like, model)
-    args = (model, v, Constant(Each(x)), Constant(Each(y)))
-    got = batched(hvp, module_loss, AutoTorch(), *args)
-    loop = batched(hvp, module_loss, AutoTorch(chunk_size=1), *args)
-    for a, b in zip(got.parameters(), loop.parameters()):
-        assert a.shape[0] == 4
-        assert torch.allclose(a, b)
-
-
-def test_frozen_parameters_keep_zeros_of_their_own_shape():
-    model = nn.Linear(3, 2).double()
-    model.bias.requires_grad_(False)
-    (got, _) = batched(gradient, lambda m, x: m(x).sum(), AutoTorch(), model, Constant(Each(torch.tensor(X))))
-    assert [tuple(p.shape) for p in got.parameters()] == [(4, 2, 3), (2,)]
-
-
 def test_a_module_of_nnx_that_f_changes_is_refused():
     from flax import nnx
 
@@ -407,18 +268,6 @@ def test_a_module_of_nnx_that_f_changes_is_refused():
         batched(gradient, f, AutoJax(), w, Constant(dropout), x)
     dropout.eval()
     assert_tree(batched(gradient, f, AutoJax(), w, Constant(dropout), x)[0], jnp.asarray(X, "float32"))
-
-
-def test_calls_inside_calls_are_differentiated_through():
-    w = torch.ones(3, dtype=torch.float64)
-
-    def of_all(w):
-        return (batched(gradient, square, AutoTorch(), w, Constant(Each(torch.tensor(X))))[0] ** 2).sum()
-
-    def one_by_one(w):
-        return sum((gradient(square, AutoTorch(), w, Constant(torch.tensor(x)))[0] ** 2).sum() for x in X)
-
-    assert_tree(gradient(of_all, AutoTorch(), w), gradient(one_by_one, AutoTorch(), w))
 
 
 def square(w, x):
@@ -578,16 +427,3 @@ def test_prepared_calls_are_specialised_by_the_axis_and_can_be_sent():
 
 def module_free_loss(x):
     return (x * x).sum()
-
-
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
-def test_results_are_the_callers_own(backend):
-    x = X.copy()
-    value, (got, _) = batched(value_and_gradient, lambda w, x: (w * x).sum(), backend, W[0], Constant(Each(x)))
-    got[:] = 0.0
-    value[:] = 0.0
-    assert np.array_equal(x, X)
-
-
-def test_every_backend_is_here():
-    assert set(BACKENDS) == {"jax", "torch", "autograd", "finite"}

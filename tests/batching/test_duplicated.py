@@ -1,7 +1,5 @@
 """`Duplicated`: the gradient is written into buffers of its own, replaced or added to."""
 
-import pickle
-import tracemalloc
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +30,6 @@ from adinterface import (
     tree,
     value_and_gradient,
 )
-
-pytestmark = pytest.mark.sweep  # test_batched.py and test_parts.py run with every change
 
 
 @dataclass
@@ -94,19 +90,6 @@ def test_micro_batches_add_up(backend, prepared):
     assert_tree(duplicated.gradient, Model(np.zeros(3), 0.0, None))
 
 
-@each_backend
-def test_any_argument_may_have_buffers(backend):
-    x, y = np.array([1.0, 2.0]), np.array([3.0, 5.0])
-    first, second = Duplicated(x), Duplicated(y, accumulate=True)
-    for n in (1, 2):
-        got = gradient(lambda a, b, c: (a * b * c).sum(), backend, first, 2.0, second)
-        assert got[0] is first.gradient
-        assert got[2] is second.gradient
-        assert_tree(got[0], 2 * y, rtol_of(backend))
-        assert_tree(got[2], n * 2 * x, rtol_of(backend))
-        assert got[1] == pytest.approx(13.0)
-
-
 def test_modules_accumulate_in_place():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1)).double()
@@ -128,12 +111,6 @@ def test_modules_accumulate_in_place():
     assert net[0].weight.requires_grad
 
 
-def test_a_batch_norm_is_updated_once():
-    net = nn.BatchNorm1d(3).double()
-    gradient(lambda net, x: net(x).square().sum(), AutoTorch(), Duplicated(net), Constant(torch.tensor(X)))
-    assert net.num_batches_tracked == 1
-
-
 @pytest.mark.parametrize("prepared", [False, True], ids=["once", "prepared"])
 def test_on_jax_the_gradient_is_rebound(prepared):
     x = jnp.asarray([1.0, 2.0], "float32")
@@ -153,76 +130,12 @@ def test_on_jax_the_gradient_is_rebound(prepared):
     assert_tree(duplicated.gradient["x"], jnp.zeros(2, "float32"))
 
 
-def test_what_a_module_of_nnx_changes_is_written_too():
-    from flax import nnx
-
-    net = nnx.BatchNorm(3, rngs=nnx.Rngs(0))
-    duplicated = Duplicated(net)
-    x = jnp.asarray(X, "float32")
-    gradient(lambda net, x: (net(x) ** 3).sum(), AutoJax(), duplicated, Constant(x))
-    once = np.asarray(net.mean.get_value())
-    assert not np.array_equal(once, np.zeros(3))
-    fast = prepare(gradient, lambda net, x: (net(x) ** 3).sum(), AutoJax(), duplicated, Constant(x))
-    fast(duplicated, Constant(x))
-    assert not np.array_equal(once, np.asarray(net.mean.get_value()))
-
-
-@pytest.mark.parametrize("prepared", [False, True], ids=["once", "prepared"])
-@pytest.mark.parametrize("operator", [gradient, value_and_gradient], ids=lambda op: op.__name__)
-@pytest.mark.parametrize("first", [False, True], ids=["module first", "buffers first"])
-def test_buffers_stand_beside_a_module_of_nnx_in_any_order(first, operator, prepared):
-    from flax import nnx
-
-    net, x = nnx.BatchNorm(3, rngs=nnx.Rngs(0)), jnp.asarray(X, "float32")
-    duplicated = Duplicated(x)
-    args = (duplicated, net) if first else (net, duplicated)
-
-    def f(a, b):
-        x, net = (a, b) if first else (b, a)
-        return (net(x) ** 3).sum() + x.sum()
-
-    call = prepare(operator, f, AutoJax(), *args) if prepared else lambda *args: operator(f, AutoJax(), *args)
-    result = call(*args)
-    assert (result.gradient if operator is value_and_gradient else result)[not first] is duplicated.gradient
-    assert np.abs(duplicated.gradient).sum() > 0
-    np.testing.assert_allclose(net.mean.get_value(), 0.01 * X.mean(0), rtol=1e-5)
-    assert not prepared or call.specializations == 1
-
-
-def test_compiled_code_serves_a_model_with_and_without_buffers():
-    x = jnp.ones(3)
-    fast = prepare(gradient, lambda x: (x * x).sum(), AutoJax(), x)
-    np.testing.assert_array_equal(fast(Duplicated(x))[0], fast(x)[0])
-    assert fast.specializations == 1
-
-
 def test_repr_shows_the_norm():
     duplicated = Duplicated(model(), accumulate=True)
     assert repr(duplicated) == "Duplicated(Model with 2 arrays, norm of the gradient 0, accumulating)"
     duplicated = Duplicated(np.array([3.0, 4.0]))
     gradient(lambda x: (x * x).sum() / 2, AutoAutograd(), duplicated)
     assert repr(duplicated) == "Duplicated(ndarray with 1 arrays, norm of the gradient 5)"
-
-
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
-def test_micro_batches_leave_no_memory_behind(backend):
-    duplicated = Duplicated(np.ones(100_000), accumulate=True)
-    fast = prepare(gradient, lambda w, x: (w * x).sum(), backend, duplicated, 1.0)
-    fast(duplicated, 1.0)
-    tracemalloc.start()
-    fast(duplicated, 1.0)
-    before, _ = tracemalloc.get_traced_memory()
-    for _ in range(5):
-        fast(duplicated, 1.0)
-    after, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert after - before < 100_000  # one gradient has 800,000 bytes
-
-
-def test_wrappers_are_values():
-    duplicated = pickle.loads(pickle.dumps(Duplicated(model(), accumulate=True)))
-    assert duplicated.accumulate
-    assert_tree(duplicated.value, model())
 
 
 # Errors -------------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Evaluations of f on the workers of an executor: threads, processes, machines; the same to the last bit as without."""
 
 import concurrent.futures
-import functools
 import math
 import pickle
 import threading
@@ -13,16 +12,11 @@ import pytest
 from forked import forkserver
 
 from adinterface import (
-    AutoAutograd,
     AutoFiniteDifferences,
-    AutoJax,
     AutoTorch,
     Constant,
-    Each,
     PrecisionError,
     array_namespace,
-    batched,
-    derivative,
     diagonal_hessian,
     gradient,
     hessian,
@@ -34,8 +28,6 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.batching import workers
-
-pytestmark = pytest.mark.sweep  # test_batched.py and test_parts.py run with every change
 
 X = np.array([0.3, 1.7, -2.2, 0.0])
 PLAIN = AutoFiniteDifferences()
@@ -54,10 +46,6 @@ def neutral_waves(x):
     return xp.sin(x)[:, None] * xp.cos(2 * x)[None, :]
 
 
-def neutral_wave(x):
-    return array_namespace(x).sum(neutral_waves(x))
-
-
 def of_tree(p, c, power=2):
     return np.sum(p["w"] ** power) * p["b"] * c
 
@@ -66,10 +54,6 @@ def raises(x):
     if x[1] != X[1]:
         raise KeyError("f's own")
     return float(x.sum())
-
-
-class Cancelled(Exception):
-    pass
 
 
 CALLS = {
@@ -145,22 +129,6 @@ def test_processes_give_the_same_bits_and_raise_what_f_raises():
             assert_same_bits(second_derivative(math.sin, nested, 0.3), second_derivative(math.sin, alone, 0.3))
 
 
-@pytest.mark.parametrize("step", [None, 1e-3, 1e-2])
-def test_evaluations_are_as_many_without_workers(step):
-    """One output, some lines: each goes to its end by itself without workers, and both ways ask for the same accuracy."""
-    count, x = [], np.linspace(0.1, 2.0, 5)
-
-    def linear(x):
-        count.append(1)
-        return np.sum(3 * x) + 0.0
-
-    with concurrent.futures.ThreadPoolExecutor(2) as executor:
-        for backend in (AutoFiniteDifferences(step=step), AutoFiniteDifferences(step=step, executor=executor)):
-            found = value_and_gradient(linear, backend, x)
-            np.testing.assert_allclose(found.gradient[0], 3, rtol=1e-13)
-    assert len(count) == 2 * (4 * len(x) + 1)
-
-
 class Watched(concurrent.futures.ThreadPoolExecutor):
     """Threads that are never handed anything by one of themselves, which would wait for the others, and they for it."""
 
@@ -192,61 +160,6 @@ def test_no_worker_waits_for_another(method, call):
     np.testing.assert_allclose(found, flat(call(AutoFiniteDifferences(method=method))), rtol=rtol)
 
 
-class Impatient(concurrent.futures.ThreadPoolExecutor):
-    """Threads whose results nobody waits for longer than half a minute."""
-
-    def submit(self, function, /, *args, **kwargs):
-        future = super().submit(function, *args, **kwargs)
-        future.result = functools.partial(future.result, 30)
-        return future
-
-
-def test_no_worker_waits_for_another_by_way_of_a_second_pool():
-    """One pool's workers wait for those of another, which take derivatives with the first."""
-
-    def squares(backend, f):
-        return lambda x: (gradient(f, backend, x)[0] ** 2).sum()
-
-    with Impatient(1) as pool, Impatient(1) as other:
-        first, second = (AutoFiniteDifferences(executor=executor) for executor in (pool, other))
-        (found,) = gradient(squares(second, squares(first, lambda x: x @ x)), first, X)
-    np.testing.assert_allclose(found, 128 * X, atol=1e-7)
-
-
-def test_a_pool_of_the_caller_s_own_may_be_the_executor_too():
-    """A thread of the pool differentiates with it: its one worker would wait for itself."""
-    with Watched(1, thread_name_prefix="watched") as pool:
-        backend = AutoFiniteDifferences(executor=pool)
-        found = pool.submit(gradient, wave, backend, X).result(30)
-    assert_same_bits(found, gradient(wave, PLAIN, X))
-
-
-def test_what_has_not_begun_is_cancelled():
-    begun = []
-    release = threading.Event()
-
-    def f(x):
-        begun.append(1)
-        if len(begun) == 1:
-            raise Cancelled
-        assert release.wait(60)  # until what has not begun is cancelled
-        return float(x.sum())
-
-    with concurrent.futures.ThreadPoolExecutor(1) as executor:
-        try:
-            with pytest.raises(Cancelled):
-                gradient(f, AutoFiniteDifferences(executor=executor), np.ones(200))
-        finally:
-            release.set()
-    assert len(begun) < 100
-
-
-def test_a_point_outside_the_domain_is_no_fault_on_a_worker_either():
-    with concurrent.futures.ThreadPoolExecutor(2) as executor:
-        found = derivative(lambda x: math.log(x - 0.97), AutoFiniteDifferences(executor=executor, max_evaluations=14), 1.0)
-    assert found == pytest.approx(1 / 0.03, rel=1e-8)
-
-
 def test_an_executor_belongs_to_a_backend_by_identity_and_stays_at_home():
     with concurrent.futures.ThreadPoolExecutor(1) as executor, concurrent.futures.ThreadPoolExecutor(1) as other:
         backend = AutoFiniteDifferences(executor=executor)
@@ -255,33 +168,6 @@ def test_an_executor_belongs_to_a_backend_by_identity_and_stays_at_home():
         assert backend != AutoFiniteDifferences(executor=other)
         assert backend != PLAIN
         assert pickle.loads(pickle.dumps(backend)) == PLAIN
-
-
-def test_a_cluster_of_processes_gives_the_same_bits():
-    dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
-    forkserver()
-    with (
-        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", scheduler_port=0, silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        backend = AutoFiniteDifferences(executor=client)
-        for name in ("gradient", "jacobian", "hessian"):
-            assert_same_bits(CALLS[name](backend), CALLS[name](PLAIN))
-        captured = 3.0
-        found = gradient(lambda x: captured * wave(x), backend, X)  # a closure: dask takes what pickle does not
-        assert_same_bits(found, gradient(lambda x: captured * wave(x), PLAIN, X))
-        with pytest.raises(KeyError, match="f's own"):
-            gradient(raises, backend, X)
-        with concurrent.futures.ThreadPoolExecutor(1) as here:
-            for engine in (AutoAutograd, AutoJax, AutoTorch):  # columns, rows and entries, each on a process of its own
-                there, alone = engine(executor=client), engine(executor=here)
-                for f in (neutral_waves, lambda x: neutral_waves(x)[:2, 0] * captured):
-                    assert_same_bits(jacobian(f, there, X), jacobian(f, alone, X))
-                stack = Each(np.stack([X, 2 * X, X + 1]))
-                assert_same_bits(batched(hessian, neutral_wave, there, stack), batched(hessian, neutral_wave, alone, stack))
 
 
 def test_a_worker_that_would_read_another_precision_is_an_error():

@@ -128,18 +128,6 @@ def test_a_stranger_is_sparse_without_a_line_of_its_own(engine, auto, run):
 
 
 @each_stranger
-def test_strangers_and_our_backends_may_nest(engine, auto, run):
-    run(f"""
-        import numpy as np
-        from adinterface import AutoFiniteDifferences, gradient
-        from adinterface_{engine.removesuffix("num")} import {auto}
-        inner = lambda x: gradient(lambda y: (y * y * y).sum(), {auto}(), x)[0].sum()
-        (found,) = gradient(inner, AutoFiniteDifferences(), np.array([1.0, 2.0]))
-        np.testing.assert_allclose(found, [6.0, 12.0], rtol=1e-7)
-    """)
-
-
-@each_stranger
 def test_a_strangers_missing_engine_is_named_with_its_own_install_command(engine, auto, run):
     printed = run(f"""
         import sys

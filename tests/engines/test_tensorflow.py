@@ -58,25 +58,6 @@ def test_every_function_of_the_standard_is_right_or_a_known_failure(capsys):
         assert main(["--backend", "AutoTensorFlow()"]) == 0, capsys.readouterr().out[-3000:]
 
 
-def test_random_programs_find_nothing_wrong():
-    from adinterface_studies.fuzz import search
-
-    assert search([BACKEND], 7, 60) is None
-
-
-def test_the_namespace_passes_over_functions_of_tensorflow_that_are_wrong():
-    """`tnp.take` clamps negative indices, and the derivative of `tnp.cumprod` is wrong where a number is zero."""
-    x = tf.constant([1.0, 2.0, 3.0], tf.float64)
-    assert tf.experimental.numpy.take(x, [-1]).numpy() == 1.0
-    assert engine.NAMESPACE.take(x, tf.constant([-1]), axis=0).numpy() == 3.0
-    assert any("module.cumprod: a derivative of" in finding for finding in _findings("cumulative_prod"))
-
-
-def _findings(name):
-    getattr(engine.NAMESPACE, name)
-    return engine.NAMESPACE.findings[name]
-
-
 def test_a_prepared_call_is_compiled_once_for_a_signature():
     traces = []
 

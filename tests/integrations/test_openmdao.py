@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from backends_table import each_engine
-from scipy.interpolate import Akima1DInterpolator
 
 pytest.importorskip("openmdao", reason="`make integrations` installs OpenMDAO")
 
@@ -73,11 +72,6 @@ def problem_of(component):
 def furthest(problem):
     found = problem.check_partials(method="cs", out_stream=None)["group.c"]
     return max(np.abs(pair["J_fwd"] - pair["J_fd"]).max() for pair in found.values())
-
-
-def differences(problem):
-    """Partials beside finite differences, for code that takes no complex numbers."""
-    return problem.check_partials(method="fd", form="central", step=1e-5, out_stream=None)["group.c"]
 
 
 @each_engine
@@ -162,78 +156,3 @@ def test_products_of_the_class_are_replaced(backend):
 
     for cls in (Products, ImplicitProducts):
         assert furthest(problem_of(partials(backend)(cls)())) < 1e-12
-
-
-class Vectors(om.ExplicitComponent):
-    """Takes the vectors as a whole, makes Python numbers, and keeps arrays to write to."""
-
-    def setup(self):
-        self.add_input("x", np.array([0.5, 0.7]))
-        self.add_input("a", 2.0)
-        self.add_output("y", np.zeros((2, 2)))
-        self.add_output("total", 0.0)
-        self.scratch = np.zeros(3)
-
-    def compute(self, inputs, outputs):
-        values = inputs.values()
-        assert next(values).shape == (2,)
-        assert (len(inputs), list(inputs), "x" in inputs, "y" in inputs) == (3, ["x", "a"], True, False)
-        self.scratch[:] = inputs.asarray()
-        self.scratch[0] += inputs["a"].item()
-        outputs.set_val(np.sum(np.outer(self.scratch, self.scratch)))
-        outputs.set_val(self.scratch[:2] * inputs["a"], idxs=slice(3, 5))
-        outputs["y"][0] *= inputs["x"]
-
-
-class OneByOne(Vectors):
-    def compute(self, inputs, outputs):
-        outputs.set_vals(
-            [np.outer(inputs["x"], inputs["x"]) * inputs["a"], np.sum([value.sum() ** 2 for _, value in inputs.items()])]
-        )
-
-
-@each_engine
-@pytest.mark.parametrize("cls", [Vectors, OneByOne])
-def test_vectors_as_a_whole(cls, backend):
-    component = partials(backend)(cls)()
-    problem = problem_of(component)
-    kept = component.scratch.copy()
-    component.run_linearize()
-    np.testing.assert_array_equal(component.scratch, kept)
-    for pair in differences(problem).values():
-        np.testing.assert_allclose(pair["J_fwd"], pair["J_fd"], rtol=1e-7, atol=1e-8)
-
-
-@each_engine
-def test_an_interpolant_of_scipy_and_a_function_of_the_module(backend):
-    class Table(om.ExplicitComponent):
-        def setup(self):
-            self.spline = Akima1DInterpolator(np.linspace(0, 1, 8), np.sin(np.linspace(0, 1, 8)))
-            self.add_input("x", np.array([0.3, 0.4]))
-            self.add_output("y", np.zeros(2))
-
-        def compute(self, inputs, outputs):
-            outputs["y"] = self.spline(inputs["x"], extrapolate=True) * float(inputs["x"][0])
-
-    component = partials(backend)(Table)()
-    problem = problem_of(component)
-    found = differences(problem)["y", "x"]
-    np.testing.assert_allclose(found["J_fwd"], found["J_fd"], rtol=1e-8, atol=1e-9)
-
-
-@each_engine
-def test_arrays_of_the_component_and_what_its_code_stores(backend):
-    class Product(om.ExplicitComponent):
-        def setup(self):
-            self.matrix, self.seen = np.arange(6.0).reshape(2, 3), None
-            self.add_input("x", np.ones(3))
-            self.add_output("y", np.ones(2))
-
-        def compute(self, inputs, outputs):
-            self.seen = inputs["x"] ** 2
-            outputs["y"] = self.matrix.dot(self.seen)
-
-    component = partials(backend)(Product)()
-    assert furthest(problem_of(component)) < 1e-12
-    assert type(component.matrix) is np.ndarray
-    assert type(component.seen) is np.ndarray

@@ -1,6 +1,5 @@
 """The problem object under SciPy, optimagic and pounce, on every engine."""
 
-import copy
 import warnings
 
 import numpy as np
@@ -21,13 +20,9 @@ from adinterface import (
     SparsityError,
     TreeError,
     array_namespace,
-    numpy_function,
 )
 from adinterface.fit.entries import Entries
-from adinterface.fit.flat import Flat
 from adinterface.integrations.problem import Problem
-
-pytestmark = pytest.mark.sweep  # test_missing.py runs with every change
 
 BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), SecondOrder(AutoFiniteDifferences(), AutoAutograd())]
 every = pytest.mark.parametrize("backend", BACKENDS, ids=lambda auto: type(auto).__name__)
@@ -110,29 +105,6 @@ def test_scipy_gets_sparse_matrices_where_it_takes_them():
     assert free["constraints"] == []
 
 
-@every
-def test_pounce(backend):
-    pounce = pytest.importorskip("pounce")
-    problem = made(backend)
-    solver = pounce.Problem(problem_obj=problem, **problem.limits)
-    solver.add_option("print_level", 0)
-    x, info = solver.solve(x0=problem.x0)
-    assert info["status_msg"] == "Solve_Succeeded"
-    assert info["iter_count"] <= 10
-    np.testing.assert_allclose(x, SOLUTION, atol=1e-5)
-
-
-@every
-def test_pounce_without_constraints(backend):
-    pounce = pytest.importorskip("pounce")
-    problem = Problem(lambda m: ((m["a"] - 3) ** 4).sum() + m["b"] ** 2, backend, {"a": np.zeros(3), "b": 1.0})
-    solver = pounce.Problem(problem_obj=problem, **problem.limits)
-    solver.add_option("print_level", 0)
-    x, info = solver.solve(x0=problem.x0)
-    assert info["status_msg"] == "Solve_Succeeded"
-    np.testing.assert_allclose(problem.unravel(x)["a"], 3.0, atol=1e-2)
-
-
 def test_optimagic():
     om = pytest.importorskip("optimagic")
     problem = made(AutoTorch())
@@ -150,45 +122,6 @@ def test_optimagic():
         ),
     )
     np.testing.assert_allclose(result.params, SOLUTION, atol=1e-3)
-
-
-def test_a_pattern_that_is_probed_sees_all_constraints():
-    """f in NumPy that the trace does not follow: multipliers of zero would leave g out of the pattern."""
-    import jax.numpy as jnp
-
-    problem = Problem(
-        lambda x: jnp.sum(x**2), AutoJax(), np.ones(4), constraint=lambda x: jnp.stack([x[0] * x[3], x[1] * x[2]]), upper=None
-    )
-    assert len(problem.hessianstructure()[0]) == 6
-    np.testing.assert_allclose(problem.hessian_matrix(np.ones(4), np.array([2.0, 3.0]), 0.5).toarray()[0], [1, 0, 0, 2])
-
-
-def test_values_come_with_derivatives_that_are_asked_for():
-    """Ipopt asks for both at each point that it takes; at one that it refuses, for the value alone."""
-    problem = made(AutoAutograd())
-    f, g = problem._objective, problem._constraint
-    problem.jacobianstructure()
-    before = f.evaluations, g.evaluations
-    for number in range(1, 4):
-        x = problem.x0 + 0.1 * number
-        problem.constraints(x), problem.objective(x), problem.gradient(x), problem.jacobian(x), problem.constraints(x)
-    assert (f.evaluations - before[0], g.evaluations - before[1]) == (3, 3)
-    problem.objective(x + 1)  # with its gradient, which nobody asks for
-    problem.objective(x + 2)
-    assert f._asked is False
-    assert f._last[0] == np.asarray(x + 1).tobytes()
-
-
-def test_results_are_of_their_own():
-    problem = made(AutoJax())
-    x = problem.x0 + 0.1
-    first = problem.constraints(x), problem.jacobian(x), problem.gradient(x), problem.jacobian_matrix(x)
-    kept = copy.deepcopy(first)
-    for part in (*first[:3], first[3].data):
-        part[:] = 7.0
-    again = problem.constraints(x), problem.jacobian(x), problem.gradient(x)
-    for expected, found in zip(kept, again):
-        np.testing.assert_array_equal(expected, found)
 
 
 def test_errors_of_problems():
@@ -220,29 +153,3 @@ def test_a_matrix_with_other_entries_is_an_error():
         SparsityError, match=r"^A sparse matrix has shape \(3, 3\) and 9 entries, but \(3, 3\) and 3 at the start\."
     ):
         entries.of(scipy.sparse.csr_array(np.ones((3, 3))))
-
-
-def test_numpy_code_is_a_problem_too():
-    problem = Problem(
-        numpy_function(lambda x: np.sum(np.diff(x) ** 2)), AutoAutograd(), np.arange(5.0) ** 2,
-        constraint=numpy_function(lambda x: np.stack([x[0], x[-1]])), lower=1.0, upper=1.0,
-    )  # fmt: skip
-    result = scipy.optimize.minimize(**problem.for_scipy("SLSQP"))
-    np.testing.assert_allclose(result.x, np.ones(5), atol=1e-3)
-
-
-def test_float32_and_an_array_at_two_places():
-    shared = np.ones(2, dtype=np.float32)
-    problem = Problem(
-        lambda m: (m["a"] * m["b"]).sum(), AutoJax(), {"a": shared, "b": shared}, constraint=lambda m: m["a"] - 2, upper=None
-    )
-    assert problem.n == 2
-    np.testing.assert_allclose(problem.hessian_matrix(np.ones(2), np.zeros(2)).toarray(), 2 * np.eye(2))
-    np.testing.assert_allclose(problem.jacobian_matrix(np.ones(2)).toarray(), np.eye(2))
-
-
-def test_flat_alone_does_not_look_ahead():
-    problem = Flat(lambda m: (m**2).sum(), AutoAutograd(), np.ones(2), (), {})
-    problem.jac(np.ones(2))
-    problem.fun(np.full(2, 2.0))
-    assert problem._last[0] == np.ones(2).tobytes()

@@ -1,6 +1,5 @@
 """`adinterface.integrations.pytensor`, by PyTensor's own checks, and under PyMC's samplers."""
 
-import threading
 import warnings
 
 import autograd.numpy as anp
@@ -78,25 +77,6 @@ def test_verify_grad_of_each_of_several_outputs(backend, n):
     verify_grad(lambda *args: op(*args)[n], [_rng().normal(size=3), _rng().normal(size=3)], rng=_rng())
 
 
-@each_backend
-def test_verify_grad_of_a_sum_over_several_outputs(backend):
-    op = as_op(_several(NAMESPACES[backend]), backend, [pt.dvector, pt.dscalar, pt.dvector])
-
-    def total(*args):
-        first, second, third = op(*args)
-        return (first * third).sum() * second
-
-    verify_grad(total, [_rng().normal(size=3), _rng().normal(size=3)], rng=_rng())
-
-
-@each_engine
-def test_verify_grad_in_float32(backend):
-    op = as_op(_scalar(NAMESPACES[backend]), backend)
-    x, y = _rng().normal(size=3).astype("float32"), np.float32(0.7)
-    assert op(x, y).dtype == "float32"
-    verify_grad(op, [x, np.asarray(y)], rng=_rng())
-
-
 @each_engine
 def test_verify_grad_of_the_gradient(backend):
     op = as_op(_scalar(NAMESPACES[backend]), backend)
@@ -105,25 +85,6 @@ def test_verify_grad_of_the_gradient(backend):
         return pt.grad(op(x, y), x)
 
     verify_grad(of_the_gradient, [_rng().normal(size=3), np.array(0.7)], rng=_rng())
-
-
-@each_engine
-def test_verify_grad_of_the_gradient_of_an_array(backend):
-    op = as_op(_vector(NAMESPACES[backend]), backend, pt.dvector)
-
-    def of_the_gradient(a, x):
-        return pt.grad((op(a, x) ** 2).sum(), a)
-
-    verify_grad(of_the_gradient, [_rng().normal(size=(2, 3)), _rng().normal(size=3)], rng=_rng())
-
-
-@each_backend
-def test_verify_grad_with_an_integer_argument(backend):
-    def f(x, indices):
-        return (x[indices] ** 2).sum()
-
-    op, indices = as_op(f, backend), np.array([0, 2, 2])
-    verify_grad(lambda x: op(x, indices), [_rng().normal(size=3)], rng=_rng())
 
 
 # Against closed forms --------------------------------------------------------------------------------------------------
@@ -141,16 +102,6 @@ def test_the_r_operator(backend, by_the_op):
     np.testing.assert_allclose(pushed, expected, rtol=1e-6 if backend == AutoFiniteDifferences() else 1e-12)
 
 
-@each_backend
-def test_the_r_operator_with_a_tangent_of_one_argument(backend):
-    op = as_op(_scalar(NAMESPACES[backend]), backend)
-    x, y, v = pt.dvector(), pt.dscalar(), pt.dvector()
-    at, factor, direction = _rng().normal(size=3), 0.7, _rng().normal(size=3)
-    pushed = pytensor.function([x, y, v], Rop(op(x, y), [x], [v], use_op_rop_implementation=True))
-    expected = (np.cos(at) * factor) @ direction + 2 * at[0] * factor**2 * direction[0]
-    np.testing.assert_allclose(pushed(at, factor, direction), expected, rtol=1e-7)
-
-
 @each_engine
 def test_a_hessian_vector_product(backend):
     xp = NAMESPACES[backend]
@@ -159,31 +110,6 @@ def test_a_hessian_vector_product(backend):
     product = pytensor.function([x, v], hessian_vector_product(op(x), [x], [v])[0])
     at, direction = _rng().normal(size=(2, 3))
     np.testing.assert_allclose(product(at, direction), -np.sin(at) * direction, rtol=1e-12)
-
-
-@each_backend
-def test_a_value_that_is_the_argument_shares_no_memory_with_it(backend):
-    op, x = as_op(lambda x: x, backend, pt.dvector), pt.dvector()
-    at = np.arange(3.0)
-    value = pytensor.function([pytensor.In(x, borrow=True)], pytensor.Out(op(x), borrow=True))(at)
-    np.testing.assert_array_equal(value, at)
-    assert not np.shares_memory(value, at)
-
-
-def test_the_gradient_by_two_variables_is_one_evaluation():
-    counts = {"calls": 0}
-
-    def f(x, y):
-        counts["calls"] += 1
-        return (x * y).sum()
-
-    op, x, y = as_op(f, AutoAutograd()), pt.dvector(), pt.dvector()
-    cost = op(x, y)
-    both = pytensor.function([x, y], [pt.grad(cost, x), pt.grad(cost, y)])
-    both(np.ones(3), np.ones(3))
-    counts["calls"] = 0
-    both(np.ones(3), np.ones(3))
-    assert counts["calls"] == 1
 
 
 @pytest.mark.parametrize("power", [1, 2], ids=["the cotangent is constant", "the cotangent has the value in it"])
@@ -219,23 +145,6 @@ def test_an_integer_variable_is_disconnected():
     op, n = as_op(lambda x, n: (x * n).sum(), AutoJax()), pt.lscalar()
     with pytest.raises(DisconnectedInputError):
         pt.grad(op(pt.dvector(), n), n)
-
-
-def test_threads_share_an_op():
-    op, x = as_op(_scalar(torch), AutoTorch()), pt.dvector()
-    gradient, found = pt.grad(op(x, 2.0), x), {}
-
-    def evaluate(n):
-        at = np.full(3, float(n))
-        found[n] = gradient.eval({x: at})
-
-    threads = [threading.Thread(target=evaluate, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for n in range(4):
-        np.testing.assert_allclose(found[n], 2 * np.cos(n) + np.array([8.0 * n, 0, 0]))
 
 
 # What does not fit -----------------------------------------------------------------------------------------------------
@@ -343,16 +252,6 @@ def test_a_model_has_the_gradient_and_the_hessian_of_pymcs_own(pymc, name):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             np.testing.assert_allclose(ours.compile_d2logp()(point), own.compile_d2logp()(point), rtol=1e-10)
-
-
-@pytest.mark.parametrize("name", ["jax", "torch", "numpy on jax"])
-@pytest.mark.filterwarnings("ignore")  # of PyMC's: few draws
-def test_a_model_samples(pymc, name):
-    op = as_op(*LIKELIHOODS[name])
-    with _model(pymc, op):
-        trace = pymc.sample(draws=100, tune=200, chains=1, cores=1, random_seed=3, progressbar=False)
-    exact = np.linalg.lstsq(X, Y, rcond=None)[0]
-    np.testing.assert_allclose(trace.posterior["weights"].mean(("chain", "draw")), exact, atol=0.2)
 
 
 def test_an_op_is_pickled_with_its_function(pymc):

@@ -11,12 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from backends_table import each_backend, each_engine
+from backends_table import each_backend
 
 pytest.importorskip("tesseract_core", reason="`make integrations` installs Tesseract")
 
 from pydantic import BaseModel
-from tesseract_core import Tesseract
 from tesseract_core.runtime import Array, Differentiable, Float32, Float64
 from tesseract_core.runtime.core import check_tesseract_api, create_endpoints
 from tesseract_core.runtime.testing.finite_differences import check_gradients
@@ -127,27 +126,6 @@ class SingleOutput(BaseModel):
     y: Differentiable[Float32]
 
 
-@each_engine
-def test_single_precision_stays(backend):
-    module = _module(backend, lambda inputs: {"y": (inputs["x"] ** inputs["n"]).sum()}, (SingleInput, SingleOutput))
-    inputs = SingleInput(x=np.arange(3, dtype="float32"))
-    assert module.apply(inputs)["y"].dtype == "float32"
-    (block,) = module.jacobian(inputs, {"x"}, {"y"})["y"].values()
-    assert block.dtype == "float32"
-    np.testing.assert_allclose(block, 3 * np.arange(3.0) ** 2)
-
-
-@each_engine
-def test_new_values_and_static_ones_are_no_longer_those_of_the_first_call(backend):
-    module = _module(backend, lambda inputs: {"y": (inputs["x"] ** inputs["n"]).sum()}, (SingleInput, SingleOutput))
-    for n in (2, 3, 2):
-        for at in (1.0, 2.0):
-            inputs = SingleInput(x=np.full(2, at, dtype="float32"), n=n)
-            np.testing.assert_allclose(module.apply(inputs)["y"], 2 * at**n)
-            pulled = module.vector_jacobian_product(inputs, {"x"}, {"y"}, {"y": np.float32(2)})
-            np.testing.assert_allclose(pulled["x"], 2 * n * np.full(2, at) ** (n - 1), rtol=1e-6)
-
-
 # The file and the command ------------------------------------------------------------------------------------------------
 
 FILE = """
@@ -202,14 +180,6 @@ def test_the_command_checks_the_gradients_of_a_file(file):
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert (done.stdout + done.stderr).count("passed ✅ (0 failures") == 3
-
-
-def test_a_tesseract_is_called_in_this_process(file):
-    with Tesseract.from_tesseract_api(file) as served:
-        inputs = {"x": np.array([0.5, 1.0]), "a": np.array(2.0)}
-        np.testing.assert_allclose(served.apply(inputs)["y"], 2 * np.sin(inputs["x"]))
-        pulled = served.vector_jacobian_product(inputs, ["x"], ["y"], {"y": np.ones(2)})
-        np.testing.assert_allclose(pulled["x"], 2 * np.cos(inputs["x"]))
 
 
 # What does not fit -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from . import rules as rules
 from . import scipy as scipy
 from . import sparse as sparse
 from .batching.batched import batched
-from .batching.batched import batched_kind as _batched_kind
+from .batching.batched import read as _read_batched
 from .batching.batched_call import Each
 from .batching.duplicated import Duplicated
 from .core.contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
@@ -44,7 +44,6 @@ from .core.operators.derivative import (
     value_and_derivative,
     value_derivative_and_second_derivative,
 )
-from .core.operators.dispatch import extend as _extend
 from .core.operators.gradient import ValueAndGradient, gradient, value_and_gradient
 from .core.operators.hessian import (
     GradientAndHvp,
@@ -58,19 +57,14 @@ from .core.operators.hessian import (
 from .core.operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
 from .core.operators.prepare import Prepared, prepare
 from .core.operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
+from .core.operators.table import extend as _extend
 from .core.tree import Constant, register_node
 from .numpy_code import numpy_function
 from .rules import array_namespace, rule
 from .sparse import AutoSparse
 
-#: What extensions add to the core: operations on some backend values, operators around operators, and what it calls by name.
-_extend(
-    sparse.EXTENSION,
-    _batching.EXTENSION,
-    around={batched: _batched_kind},
-    **rules.FUNCTIONS,
-    **sparse.FUNCTIONS,
-)
+#: What extensions add to the core: operators around operators, and functions that it calls by name.
+_extend(around={batched: _read_batched}, **_batching.FUNCTIONS, **rules.FUNCTIONS, **sparse.FUNCTIONS)
 
 if _TYPE_CHECKING:
     from . import fit as fit

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adinterface import array_namespace
-from adinterface.core.operators.operation import Operation
+from adinterface.core.operators.table import OperatorRow
 from adinterface.tools.facts import operations, operator_of
 
 X, V = np.array([0.4, -1.3, 0.8]), np.array([1.0, 0.5, -2.0])
@@ -38,7 +38,7 @@ def cube(t: Any) -> Any:
     return t**3
 
 
-def example_of(operation: type[Operation], *, x: Any = X, v: Any = V, number: Any = 2.0) -> Example:
+def example_of(operation: OperatorRow, *, x: Any = X, v: Any = V, number: Any = 2.0) -> Example:
     """The example call of an operator. x, v: the point and the direction. number: the point of an operator of one number."""
     if operation.takes == "one number":
         return Example(operator_of(operation), cube, arguments_for(operation, number, 1.0))
@@ -51,7 +51,7 @@ def examples() -> dict[str, Example]:
     return {operation.name: example_of(operation) for operation in operations()}
 
 
-def arguments_for(operation: type[Operation], x: Any, v: Any, *constants: Any) -> tuple[Any, ...]:
+def arguments_for(operation: OperatorRow, x: Any, v: Any, *constants: Any) -> tuple[Any, ...]:
     """What an operator takes after the backend, for the point x, the direction v and further arguments of f."""
     if operation.directions is None:
         return (x, *constants)

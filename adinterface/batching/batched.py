@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, get_args
 
 from ..core.call.call import Call
 from ..core.call.messages import require_function
 from ..core.call.plan import Plan
-from ..core.contract.auto import AutoBackend
-from ..core.contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
+from ..core.call.row import Compiled, Compute, OperatorRow, Parts, present
+from ..core.contract.auto import AutoBackend, MatrixBackend
+from ..core.contract.backend import Arrays, Linearized, Pullback, Randomness
 from ..core.contract.tracing import untraced
-from ..core.operators.dispatch import operation_of, recipe, require_operator
-from ..core.operators.operation import Compiled, Compute, Operation, Results
-from ..core.operators.run import run
+from ..core.operators.run import resolved, run
+from ..core.operators.table import require_operator
 from ..core.operators.typed import typed
-from .batched_call import Axis, BatchedCall, axis_of, no_each
+from .batched_call import Axis, axis_of, no_each, stacked_tangents
 from .entries import for_each, with_axis
 
 if TYPE_CHECKING:
@@ -61,14 +62,14 @@ def batched(
     """
     if randomness is not None:
         kwargs["randomness"] = randomness
-    kind, f, backend, args = batched_kind("batched(operator, f, backend, ...)", operator, (f, backend, *args), kwargs)
-    return run(kind, backend, f, args, kwargs)
+    row, f, backend, args = read("batched(operator, f, backend, ...)", operator, (f, backend, *args), kwargs)
+    return run(row, backend, f, args, kwargs)
 
 
-def batched_kind(
+def read(
     caller: str, operator: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[BatchedKind, Callable[..., Any], Any, tuple[Any, ...]]:
-    """The kind, f, the backend, and the operator's arguments; takes `randomness` out of the keywords."""
+) -> tuple[BatchedRow, Callable[..., Any], Any, tuple[Any, ...]]:
+    """The row, f, the backend, and the operator's arguments; takes `randomness` out of the keywords."""
     if operator is batched:
         raise TypeError(
             f"{caller}: operator is batched itself. There is one axis; for another, call batched inside f, or reshape both "
@@ -88,7 +89,12 @@ def batched_kind(
     if randomness not in get_args(Randomness):
         choices = ", ".join(map(repr, get_args(Randomness)))
         raise ValueError(f"batched: randomness must be one of {choices}, not {randomness!r}.")
-    return BatchedKind(inner, randomness), f, backend, tuple(args)
+    if isinstance(backend, MatrixBackend) and resolved(inner, backend)[0] is not inner:
+        raise TypeError(
+            f"batched({inner.name}, ...): {type(backend).__name__} gives results that are no arrays, and so "
+            f"cannot have a leading axis. Pass the backend inside it, or write a loop."
+        )
+    return batched_row(inner, randomness), f, backend, tuple(args)
 
 
 def _takes_randomness(f: Callable[..., Any]) -> bool:
@@ -99,111 +105,98 @@ def _takes_randomness(f: Callable[..., Any]) -> bool:
     return found is not None and found.kind in (found.POSITIONAL_OR_KEYWORD, found.KEYWORD_ONLY)
 
 
-@dataclass(frozen=True)
-class BatchedKind:
-    """A batched operator and its randomness: a value that makes the operation on a backend."""
+@dataclass(frozen=True, eq=False)
+class BatchedRow(OperatorRow):
+    """An operator applied to each entry of the axis."""
 
-    inner: type[Operation]
-    randomness: Randomness
+    inner: OperatorRow = None  # type: ignore[assignment]
+    randomness: Randomness = "error"
 
-    def __call__(self, auto: AutoBackend) -> Operation:
-        return Batched(self, auto)
+    def __post_init__(self) -> None:
+        """It is pickled by what it is made of."""
 
-    def recipe(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The operators and keywords from which `batched_kind` makes this."""
-        (operator,), _ = recipe(self.inner)
-        return (batched, operator), {"randomness": self.randomness}
+    def __reduce__(self) -> tuple[Any, ...]:
+        return batched_row, (self.inner, self.randomness)
 
-
-#: The facts that a batched operator shares with the operator itself.
-_SAME = ("name", "output", "result", "forms", "order", "of_complex", "takes", "directions", "outlives")
-
-
-class Batched(Operation):
-    """An operation applied to each entry of the axis."""
-
-    call_type: ClassVar[type[Call]] = BatchedCall
-
-    def __init__(self, kind: BatchedKind, auto: AutoBackend):
-        self.inner: Operation = operation_of(kind.inner, auto)
-        if type(self.inner) is not kind.inner:
-            raise TypeError(
-                f"batched({kind.inner.name}, ...): {type(auto).__name__} gives results that are no arrays, and so "
-                f"cannot have a leading axis. Pass the backend inside it, or write a loop."
-            )
-        self.randomness: Randomness = kind.randomness
-        vars(self).update({name: getattr(self.inner, name) for name in _SAME})
-        super().__init__(auto)
-        self.kind: BatchedKind = kind
-        self.estimates: bool = self.inner.estimates
+    @property
+    def made_of(self) -> tuple[Any, Any, dict[str, Any]]:
+        return batched, self.inner, {"randomness": self.randomness}
 
     @property
     def title(self) -> str:
         return f"batched({self.name})"
 
-    def computing_backend(self, auto: AutoBackend) -> Backend:
-        return self.inner.backend
 
-    @property
-    def backends(self) -> tuple[Backend, ...]:
-        return self.inner.backends
+#: The facts that a batched operator shares with the operator itself.
+_SAME = ("name", "forms", "result", "output", "order", "of_complex", "takes", "directions")
 
-    def marks(self, plan: Plan, values: Sequence[Any]) -> Axis:
-        axis = axis_of(plan, values)
-        if axis.count is None and self.directions is None:
-            raise TypeError(no_each(self.name))
-        return axis
 
-    def shape(self, plan: Plan, values: Sequence[Any]) -> tuple[int, ...]:
-        shape = super().shape(plan, values)
-        return shape[1:] if plan.marks.each[plan.active[0]] else shape
+@functools.cache
+def batched_row(inner: OperatorRow, randomness: Randomness) -> BatchedRow:
+    """The row of an operator applied to each entry of the axis."""
 
-    def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
-        return self.inner.arguments(args)
+    def for_entries(compute: Compute) -> Compute:
+        return functools.partial(_for_entries, inner, randomness, compute)
 
-    def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
-        return self.inner.tangents(call, directions)
+    def compute(call: Call, leaves: Arrays, tangents: Arrays) -> Parts:
+        def bind(compute: Compute) -> Compiled:
+            entries, count = for_entries(compute), len(leaves)
+            return lambda *arrays: entries(call, arrays[:count], arrays[count:])
 
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        def bound(compute: Compute) -> Compiled:
-            entries, count = self._for_each(compute), len(leaves)
-            return lambda *arrays: entries(function, arrays[:count], arrays[count:])
+        return inner.compiled(bind)(*leaves, *tangents)
 
-        return self.inner.compile(bound)(*leaves, *tangents)
+    def pieces(compiled: Callable[[Compute], Compiled]) -> Compiled:
+        return inner.compiled(lambda compute: compiled(for_entries(compute)))
 
-    def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
-        return self.inner.compile(lambda compute: compiled(self._for_each(compute)))
+    same = {field.name: getattr(inner, field.name) for field in fields(inner) if field.name in _SAME}
+    return BatchedRow(
+        compute=compute,
+        pieces=pieces,
+        finish=_with_axis,
+        marks=_marks,
+        tangents=stacked_tangents,
+        inner=inner,
+        randomness=randomness,
+        **same,
+    )
 
-    def _for_each(self, compute: Compute) -> Compute:
-        """The computation for all entries, from the computation for one."""
-        operation = self.inner
 
-        def entries(function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-            plan, axis = function.plan, function.plan.marks
-            assert isinstance(axis, Axis)
-            # Shared values that may be in a graph are passed as arrays, so that the engine sees them.
-            passed = [n for n in plan.carried if axis.each[n] or (n in plan.given and plan.slots[n].library is not None)]
-            slots = (*plan.active, *passed)
+def _marks(plan: Plan, values: Sequence[Any]) -> Axis:
+    axis = axis_of(plan, values)
+    if axis.count is None and plan.operator.directions is None:
+        raise TypeError(no_each(plan.operator.name))
+    return axis
 
-            def entry(*arrays: Any) -> Results:
-                values = [*function.entered]
-                for n, array in zip(slots, arrays):
-                    values[n] = array
-                one = Call(plan, function.f, function.values, function.output, values)
-                one.owns_leaves = False  # shared values are used again for the next entry
-                return compute(one, arrays[: len(leaves)], arrays[len(slots) :])
 
-            beside = [function.entered[n] for n in passed]
-            each = (*[axis.each[n] for n in slots], *[True] * len(tangents))
-            numbers = axis.inputs ** (2 if "hessian" in operation.forms else 1)
-            return for_each(operation.backends, entry, (*leaves, *beside, *tangents), each, numbers, self.randomness)
+def _for_entries(
+    inner: OperatorRow, randomness: Randomness, compute: Compute, call: Call, leaves: Arrays, tangents: Arrays
+) -> Parts:
+    """The computation for all entries, from the computation for one."""
+    plan, axis = call.plan, call.plan.marks
+    # Shared values that may be in a graph are passed as arrays, so that the engine sees them.
+    passed = [n for n in plan.carried if axis.each[n] or (n in plan.given and plan.slots[n].library is not None)]
+    slots = (*plan.active, *passed)
 
-        return entries
+    def entry(*arrays: Any) -> Parts:
+        values = [*call.entered]
+        for n, array in zip(slots, arrays):
+            values[n] = array
+        one = Call(plan, call.f, call.values, values)
+        one.owns_leaves = False  # shared values are used again for the next entry
+        return compute(one, arrays[: len(leaves)], arrays[len(slots) :])
 
-    def finish(self, call: Call, results: Results) -> Any:
-        # The engine maps `back_stacked` over the entries, so it takes `(entry, seed, ...)`; users pass `(seed, entry, ...)`.
-        if isinstance(results, Pullback):
-            results = results._replace(back_stacked=None)
-        elif isinstance(results, Linearized):
-            results = results._replace(push_stacked=None)
-        return self.inner.finish(call, with_axis(results, call))
+    beside = [call.entered[n] for n in passed]
+    each = (*[axis.each[n] for n in slots], *[True] * len(tangents))
+    numbers = axis.inputs ** (2 if "hessian" in inner.forms else 1)
+    return for_each(plan.backends, entry, (*leaves, *beside, *tangents), each, numbers, randomness)
+
+
+def _with_axis(call: Call, parts: Parts) -> Any:
+    # The engine maps `back_stacked` over the entries, so it takes `(entry, seed, ...)`; users pass `(seed, entry, ...)`.
+    if isinstance(parts, Pullback):
+        parts = parts._replace(back_stacked=None)
+    elif isinstance(parts, Linearized):
+        parts = parts._replace(push_stacked=None)
+    row = call.plan.operator
+    assert isinstance(row, BatchedRow)
+    return (row.inner.finish or present)(call, with_axis(parts, call))

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ..core.call.call import Call, in_form
-from ..core.call.cotangents import NativeMatch, require_one_each
+from ..core.call.call import Call
+from ..core.call.cotangents import NativeMatch, name_of_tangent, require_one_each
 from ..core.call.plan import Plan
-from ..core.contract.arrays import full_like, library_of, library_of_array
+from ..core.contract.arrays import full_like, library_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON
-from ..core.contract.nodes import Wrapping
+from ..core.contract.nodes import Around
 from ..core.contract.structures import Marker
 from ..core.derive.basis import namespace_of, zero_entry
 from ..core.tree import Node, Slot, Structure
@@ -56,14 +56,18 @@ class Axis:
     #: How many numbers one entry differentiates.
     inputs: int
 
+    def shape_in_f(self, n: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of a slot's value as f gets it: that of one entry."""
+        return shape[1:] if self.each[n] else shape
+
 
 class _Each(Marker):
     marks_argument = True
 
-    def wrapping(self, operation: Any, plan: Any) -> Wrapping | None:
+    def around(self, operator: Any, plan: Any) -> Around | None:
         if not isinstance(plan.marks, Axis):
             raise TypeError(
-                f"{operation.name}: Each(...) marks a leading axis for batched alone. Call batched({operation.name}, f, "
+                f"{operator.name}: Each(...) marks a leading axis for batched alone. Call batched({operator.name}, f, "
                 f"backend, ...), or pass the array itself."
             )
         return None
@@ -161,7 +165,7 @@ class _BatchedMatch(NativeMatch):
         return super()._leaf(array, given, path), self.stacked
 
 
-def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: str | None) -> Arrays:
+def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False) -> Arrays:
     """A native stack of tangents for each active leaf of the call, after `enter`."""
     if stacked:
         raise TypeError(
@@ -174,12 +178,12 @@ def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: s
     entries = tuple([zero_entry(backend, x) if axis.each[n] else x for n, x in zip(plan.active, call.leaves)])
     match = _BatchedMatch(backend, entries, "the tangent")
     match.count = axis.count
-    if plan.operator == "linearize":
+    if plan.operator.name == "linearize":
         match.stacked, match.refusal = True, "is an Each, but push takes stacks as back does. Pass the array itself."
     for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
-        match.read(structure, tangent, name or f"tangents[{i}]")
+        match.read(structure, tangent, name_of_tangent(plan, i))
     if match.count is None:
-        raise TypeError(no_each(plan.operator))
+        raise TypeError(no_each(plan.operator.name))
     stacks: list[Any] = []
     for entry, given in match.pairs:
         if given is None:
@@ -190,26 +194,6 @@ def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: s
         shape = library_of(backend, entry).shape(entry)
         stacks.append(array if stacked else namespace_of(backend, (array,)).broadcast_to(array, (match.count, *shape)))
     return tuple(stacks)
-
-
-class BatchedCall(Call):
-    """A call whose results have the leading axis."""
-
-    __slots__ = ()
-
-    native_tangents = stacked_tangents
-
-    def gradients(self, native: Sequence[Any]) -> tuple[Any, ...]:
-        return self.plan.gradients([self._gradient(k, gradient) for k, gradient in enumerate(native)], self.values)
-
-    def _gradient(self, k: int, gradient: Any) -> Any:
-        n = self.plan.active[k]
-        library: Any = self.plan.slots[n].library
-        if library is PYTHON:
-            return in_form(self.present(gradient), library)
-        like = self.values[n]
-        restored = library.restore(gradient, library_of_array(gradient), like, self.plan.dtypes[k], self.taken)
-        return in_form(restored, library)
 
 
 def no_each(operator: str) -> str:

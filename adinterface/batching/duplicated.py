@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, Generic, TypeVar
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.contract.errors import ConversionError, NotDifferentiableError, TreeError
 from ..core.contract.library import PYTHON, Library
-from ..core.contract.nodes import Wrapping
+from ..core.contract.nodes import Around
 from ..core.contract.structures import Leaf, Marker, build_gradient
 from ..core.tree import along, flatten, flatten_tree, handler_of, rebuild
 from ..core.tree.recognition import register_marker
@@ -127,40 +127,36 @@ def _described(library: Library, x: Any) -> str:
     return f"of shape {library.shape(x)} and dtype {library.dtype(x)} in {library.name}"
 
 
-class _Storing(Wrapping):
-    """The call inside gets the models themselves; afterwards each gradient is written into the buffers of its argument."""
+class _Storing(Around):
+    """Each gradient is written into the buffers of its argument. f gets the models themselves."""
 
-    def __init__(self, operator: str):
-        self._operator = operator
-
-    def inside(self, kind: Any, f: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Callable[..., Any], Sequence[Any]]:
+    def __call__(self, call: Any, evaluate: Callable[[Any], Any]) -> Any:
+        args, operator = call.arguments[0], call.plan.operator.name
         buffers = [id(arg) for arg in args if type(arg) is Duplicated]
         if len(set(buffers)) < len(buffers):
             raise TypeError(
-                f"{self._operator}: two arguments are one and the same Duplicated, and there is room for one gradient in it. "
+                f"{operator}: two arguments are one and the same Duplicated, and there is room for one gradient in it. "
                 f"Wrap each on its own."
             )
-        return kind, f, [arg.value if type(arg) is Duplicated else arg for arg in args]
-
-    def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        results = evaluate(call)
         gradients = results if type(results) is tuple else results.gradient
         entries = tuple([_stored(arg, entry) if type(arg) is Duplicated else entry for arg, entry in zip(args, gradients)])
         return entries if type(results) is tuple else results._replace(gradient=entries)
 
 
 class _Buffers(Marker):
-    def wrapping(self, operation: Any, plan: Any) -> Wrapping:
+    def around(self, operator: Any, plan: Any) -> Around:
         if any(node.type is self and node is not place for _, place in plan.places() for node in place.nodes()):
             raise TypeError(
-                f"{operation.name}: Duplicated(...) must be an argument itself, not stand inside a tree, a Constant or a "
+                f"{operator.name}: Duplicated(...) must be an argument itself, not stand inside a tree, a Constant or a "
                 f"keyword argument. Wrap the whole argument, Duplicated(model)."
             )
-        if not operation.stores:
+        if not (operator.writes and "arguments" in operator.forms):
             raise TypeError(
-                f"{operation.name}: Duplicated(...) has room for a gradient, which gradient and value_and_gradient store in "
-                f"it; {operation.name} has none. Pass the model itself."
+                f"{operator.name}: Duplicated(...) has room for a gradient, which gradient and value_and_gradient store in "
+                f"it; {operator.name} has none. Pass the model itself."
             )
-        return _Storing(operation.name)
+        return _Storing()
 
 
 DUPLICATED = _Buffers(Duplicated)

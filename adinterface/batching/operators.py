@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from ..core import derive
 from ..core.call.call import Call
 from ..core.call.plan import Plan
+from ..core.call.row import OperatorRow, Parts
 from ..core.contract.arrays import copies, library_of, library_of_array
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Aux
@@ -24,33 +26,28 @@ from ..core.contract.library import Library, kind
 from ..core.contract.record import note_step
 from ..core.derive import jacobians
 from ..core.derive.basis import concatenated
-from ..core.operators.dispatch import operation_of
-from ..core.operators.evaluate import evaluate
-from ..core.operators.jacobian import JacobianOperation, ValueAndJacobianOperation
-from ..core.operators.operation import Operation, Results
-from ..core.operators.run import run
+from ..core.operators.jacobian import JACOBIAN, VALUE_AND_JACOBIAN
+from ..core.operators.run import evaluate, find_plan, run
 from ..core.operators.second_order import first_order
 from ..core.tree import CONSTANT, Constant, Node, Structure, flatten_tree, handler_of, rebuild
-from .batched import Batched, BatchedKind
-from .batched_call import EACH, Axis
+from .batched import BatchedRow
+from .batched_call import EACH
 from .workers import PIECES, Outside, Task, run_all
 
 
-def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:
-    """The operation on a backend with an executor; operators without parts use the plain one."""
-    alone = replace(auto, executor=None)
+def spread(row: OperatorRow, auto: Any) -> tuple[OperatorRow, AutoBackend]:
+    """The row and the backend for one with an executor; operators without parts use the plain one."""
     if first_order(auto).estimates:
-        return kind(auto)
-    if kind is JacobianOperation:
-        return _SpreadJacobian(auto)
-    if kind is ValueAndJacobianOperation:
-        return _SpreadValueJacobian(auto)
-    if not isinstance(kind, BatchedKind):
-        return kind(auto)
-    inner = kind.inner
-    if kind.randomness != "error" or inner.directions is not None or not {"back", "push"}.isdisjoint(inner.forms):
-        return kind(alone)
-    return _SpreadBatched(kind, alone, auto.executor)
+        return row, auto
+    if row is JACOBIAN or row is VALUE_AND_JACOBIAN:
+        return _spread_jacobian(row), auto
+    if not isinstance(row, BatchedRow):
+        return row, auto
+    alone = replace(auto, executor=None)
+    inner = row.inner
+    if row.randomness != "error" or inner.directions is not None or inner.outlives:
+        return row, alone
+    return _spread_batched(row, alone, auto.executor), alone
 
 
 def _run_all(alone: Any, executor: Any, call: Callable[..., Any], parts: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -98,35 +95,31 @@ def _arguments(plan: Plan, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict
 # Jacobians ------------------------------------------------------------------------------------------------------------
 
 
-class _PartOfRows(JacobianOperation):
-    """Some rows of a Jacobian, as native stacks. Its directions are `(first row, end)`."""
-
-    def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
-        return directions
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        pulled = derive.pullback(self.backend, function, leaves)
-        seeds = jacobians.row_components(self.backend, pulled.outputs).seeds(*tangents)
-        return derive.back_stacked(self.backend, pulled)(seeds)
-
-    def finish(self, call: Call, results: Results) -> Any:
-        return results
+def _rows(call: Call, leaves: Arrays, ends: Arrays) -> Parts:
+    """Some rows of a Jacobian, as native stacks. ends: `(first row, end)`, in place of tangents."""
+    backend = call.plan.backend
+    pulled = derive.pullback(backend, call, leaves)
+    seeds = jacobians.row_components(backend, pulled.outputs).seeds(*ends)
+    return derive.back_stacked(backend, pulled)(seeds)
 
 
-class _PartOfColumns(_PartOfRows):
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        linear = derive.linearize(self.backend, function, leaves)
-        seeds = jacobians.column_components(self.backend, linear.outputs, leaves).seeds(*tangents)
-        return derive.push_stacked(self.backend, linear)(seeds)
+def _columns(call: Call, leaves: Arrays, ends: Arrays) -> Parts:
+    backend = call.plan.backend
+    linear = derive.linearize(backend, call, leaves)
+    seeds = jacobians.column_components(backend, linear.outputs, leaves).seeds(*ends)
+    return derive.push_stacked(backend, linear)(seeds)
+
+
+_PART_OF_ROWS = replace(JACOBIAN, compute=_rows, finish=lambda call, parts: parts, tangents=lambda call, ends, _: (*ends,))
+_PART_OF_COLUMNS = replace(_PART_OF_ROWS, compute=_columns)
 
 
 def _part(
     auto: AutoBackend, columns: bool, f: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], *ends: int
 ) -> Arrays:
-    """Some rows or columns of a Jacobian, on a worker. ends: see `_PartOfRows`."""
-    operation = operation_of(_PartOfColumns if columns else _PartOfRows, auto)
-    plan, values, _ = operation.find_plan(args, kwargs)
-    stacks: Arrays = evaluate(operation, plan, f, values, ends)
+    """Some rows or columns of a Jacobian, on a worker. ends: see `_rows`."""
+    plan, values, _ = find_plan(_PART_OF_COLUMNS if columns else _PART_OF_ROWS, auto, args, kwargs)
+    stacks: Arrays = evaluate(Call(plan, f, values), ends)
     return tuple([_sent(stack) for stack in stacks])
 
 
@@ -137,42 +130,46 @@ def _sent(x: Any) -> Any:
     return library.to_numpy(x)  # JAX reads its own arrays with 32 bits where jax_enable_x64 is off
 
 
-class _SpreadValueJacobian(ValueAndJacobianOperation):
-    """A Jacobian whose rows or columns are computed in parts."""
+@cache
+def _spread_jacobian(row: OperatorRow) -> OperatorRow:
+    """The row of a Jacobian whose rows or columns are computed in parts."""
 
-    compiles = False
+    def compute(call: Call, leaves: Arrays, tangents: Arrays) -> Parts:
+        result = _in_parts(call, leaves)
+        if result is None:
+            return row.compute(call, leaves, tangents)
+        outputs, aux, blocks = result
+        jacobian = Aux((), aux.form), blocks
+        return ((outputs, aux), jacobian) if "value" in row.forms else (jacobian,)
 
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        result = self._spread(function, leaves)
-        return super().compute(function, leaves, tangents) if result is None else self.parts(*result)
-
-    def _spread(self, function: Call, leaves: Arrays) -> tuple[Arrays, Aux, list[list[Any]]] | None:
-        """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to their thread."""
-        backend, plan = self.backend, function.plan
-        if any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
-            return None
-        values = [*function.entered]
-        for n, leaf in zip(plan.active, leaves):
-            values[n] = leaf
-        args, kwargs = _arguments(plan, [*map(_sent, values)])
-        with library_of(backend, leaves[0]).evaluation(leaves) or nullcontext():
-            outputs, aux = function(*copies(backend, leaves, function.owned))
-        columns = jacobians.by_columns(backend, outputs, leaves)
-        components = (
-            jacobians.column_components(backend, outputs, leaves) if columns else jacobians.row_components(backend, outputs)
-        )
-        alone, executor = replace(backend.auto, executor=None), backend.auto.executor  # type: ignore[call-arg, attr-defined]
-        ranges = _ranges(components.count, backend.chunk_size)
-        result = _run_all(alone, executor, _part, [(columns, function.f, args, kwargs, *ends) for ends in ranges])
-        note_step(backend, f"{components.count} {'columns' if columns else 'rows'} of the Jacobian, in {len(result)} parts")
-        homes = [map(_home, stacks, outputs if columns else leaves) for stacks in result]
-        stacks = [concatenated(backend, column) for column in zip(*homes)]
-        blocks = jacobians.column_blocks if columns else jacobians.row_blocks
-        return outputs, aux, blocks(backend, components, stacks, outputs, leaves)
+    return replace(row, compute=compute, compiles=False)
 
 
-class _SpreadJacobian(_SpreadValueJacobian, JacobianOperation):
-    pass
+def _in_parts(call: Call, leaves: Arrays) -> tuple[Arrays, Aux, list[list[Any]]] | None:
+    """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to their thread."""
+    plan = call.plan
+    backend = plan.backend
+    if any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
+        return None
+    values = [*call.entered]
+    for n, leaf in zip(plan.active, leaves):
+        values[n] = leaf
+    args, kwargs = _arguments(plan, [*map(_sent, values)])
+    with library_of(backend, leaves[0]).evaluation(leaves) or nullcontext():
+        outputs, aux = call(*copies(backend, leaves, call.owned))
+    columns = jacobians.by_columns(backend, outputs, leaves)
+    if columns:
+        components = jacobians.column_components(backend, outputs, leaves)
+    else:
+        components = jacobians.row_components(backend, outputs)
+    alone, executor = replace(backend.auto, executor=None), backend.auto.executor  # type: ignore[call-arg, attr-defined]
+    ranges = _ranges(components.count, backend.chunk_size)
+    result = _run_all(alone, executor, _part, [(columns, call.f, args, kwargs, *ends) for ends in ranges])
+    note_step(backend, f"{components.count} {'columns' if columns else 'rows'} of the Jacobian, in {len(result)} parts")
+    homes = [map(_home, stacks, outputs if columns else leaves) for stacks in result]
+    stacks = [concatenated(backend, column) for column in zip(*homes)]
+    blocks = jacobians.column_blocks if columns else jacobians.row_blocks
+    return outputs, aux, blocks(backend, components, stacks, outputs, leaves)
 
 
 def _home(stack: Any, like: Any) -> Any:
@@ -183,36 +180,35 @@ def _home(stack: Any, like: Any) -> Any:
 # Batched calls --------------------------------------------------------------------------------------------------------
 
 
-class _SpreadBatched(Batched):
-    """A batched call whose entries go out in parts."""
+def _spread_batched(row: BatchedRow, alone: AutoBackend, executor: Any) -> OperatorRow:
+    """The row of a batched call whose entries go out in parts."""
+    compute = partial(_entries_or_nothing, row)
+    return replace(row, compute=compute, compiles=False, finish=partial(_finish_in_parts, row, alone, executor))
 
-    compiles = False
 
-    def __init__(self, kind: BatchedKind, alone: AutoBackend, executor: Any):
-        super().__init__(kind, alone)
-        self.executor, self.alone = executor, alone
+def _entries_or_nothing(row: BatchedRow, call: Call, leaves: Arrays, tangents: Arrays) -> Parts:
+    """`_NOTHING`, as the parts are computed from the caller's arrays; or all entries at once, here.
 
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        """`_NOTHING`, as `finish` computes the parts from the caller's arrays; or all entries at once, here.
+    That is so without entries, inside an outer derivative, and for a module with frozen parameters, whose zero gradients
+    have no axis.
+    """
+    plan = call.plan
+    traced = any(library_of(plan.backend, leaf).traced(leaf) for leaf in leaves)
+    if not plan.marks.count or traced or any(map(_is_part_frozen, plan.structures)):
+        return row.compute(call, leaves, tangents)
+    return _NOTHING
 
-        That is so without entries, inside an outer derivative, and for a module with frozen parameters, whose zero gradients
-        have no axis.
-        """
-        plan = function.plan
-        whole = not plan.marks.count or any(library_of(self.backend, leaf).traced(leaf) for leaf in leaves)
-        return super().compute(function, leaves, tangents) if whole or any(map(_is_part_frozen, plan.structures)) else _NOTHING
 
-    def finish(self, call: Call, results: Results) -> Any:
-        if results is not _NOTHING:
-            return super().finish(call, results)
-        plan, axis = call.plan, call.plan.marks
-        assert isinstance(axis, Axis)
-        assert axis.count is not None
-        parts: list[tuple[Any, ...]] = []
-        for start, stop in _ranges(axis.count, self.backend.chunk_size):
-            values = [value[start:stop] if each else value for value, each in zip(call.values, axis.each)]
-            parts.append((self.kind, call.f, *_arguments(plan, values)))
-        return _joined(_run_all(self.alone, self.executor, _entries, parts))
+def _finish_in_parts(row: BatchedRow, alone: AutoBackend, executor: Any, call: Call, results: Parts) -> Any:
+    if results is not _NOTHING:
+        assert row.finish is not None
+        return row.finish(call, results)
+    plan, axis = call.plan, call.plan.marks
+    parts: list[tuple[Any, ...]] = []
+    for start, stop in _ranges(axis.count, plan.backend.chunk_size):
+        values = [value[start:stop] if each else value for value, each in zip(call.values, axis.each)]
+        parts.append((row, call.f, *_arguments(plan, values)))
+    return _joined(_run_all(alone, executor, _entries, parts))
 
 
 _NOTHING = object()
@@ -223,9 +219,9 @@ def _is_part_frozen(structure: Structure) -> bool:
     return any(isinstance(child, Node) and child.type is CONSTANT for child in children)
 
 
-def _entries(auto: AutoBackend, kind: BatchedKind, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _entries(auto: AutoBackend, row: BatchedRow, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Some entries of a batched call, on a worker."""
-    return run(kind, auto, f, args, kwargs)
+    return run(row, auto, f, args, kwargs)
 
 
 def _joined(results: Sequence[Any]) -> Any:

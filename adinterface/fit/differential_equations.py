@@ -15,7 +15,7 @@ from ..core.contract.tracing import untraced
 from ..core.operators.jacobian import jacobian
 from ..core.operators.pullback import linearize
 from ..core.operators.run import run
-from .evaluate import Evaluate
+from .evaluate import EVALUATE
 from .flat import Flat
 from .packing import Packing, Rows, Vector, pack
 from .parameters import Parameters, require_floats
@@ -148,7 +148,7 @@ def solve_bvp(
         return columns.flat(value, len(nodes))
 
     def evaluated(function: Callable[..., Any], *args: Any) -> Any:
-        return run(Evaluate, backend, function, args, {})
+        return run(EVALUATE, backend, function, args, {})
 
     def slopes(nodes: Vector, state: Vector, *numbers: Vector) -> Any:
         parameters = others(numbers)

@@ -14,14 +14,14 @@ from ..core.contract.nodes import NodeType
 from ..core.contract.record import doubting
 from ..core.contract.structures import Constant
 from ..core.contract.tracing import untraced
-from ..core.operators.dispatch import operation_of
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.hessian import hessian, hvp
 from ..core.operators.jacobian import value_and_jacobian
 from ..core.operators.prepare import Prepared, prepare
+from ..core.operators.run import resolved
 from ..core.tree import flatten_tree, handler_of
 from ..sparse.auto import AutoSparse
-from .evaluate import Evaluate
+from .evaluate import AT_EACH_POINT, EVALUATE
 from .packing import Packing, Rows, Vector, pack
 from .parameters import require_floats, stateful_type
 
@@ -41,7 +41,7 @@ class Flat:
     ):
         self.f: Callable[..., Any] = f
         self._kwargs = kwargs
-        operation = operation_of(_AtEachPoint, backend)  # which says what is no backend
+        resolved(AT_EACH_POINT, backend)  # which says what is no backend
         # Solvers do not take the matrices of an engine.
         if isinstance(backend, AutoSparse) and backend.format == "native":
             backend = replace(backend, format="csr")
@@ -53,8 +53,8 @@ class Flat:
         self.constants: tuple[Constant, ...] = tuple([part if type(part) is Constant else Constant(part) for part in constants])
         writes = stateful_type(flatten_tree([Constant(start), *self.constants, Constant(kwargs)])[0])
         # Each point has its own model, so f's changes in one would not reach another.
-        wrapping = writes and writes.wrapping(operation, None)
-        self._pure = wrapping.inside(_AtEachPoint, f, ())[1] if wrapping else f
+        around: Any = writes and writes.around(AT_EACH_POINT, None)
+        self._pure = around.tracking(f) if around else f
         #: The start as a vector.
         self.x0: Vector = self.packing.start()
         #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.
@@ -133,7 +133,7 @@ class Flat:
     def value(self, x: Any) -> Any:
         """What f returns."""
         self.evaluations += 1
-        return self._call(Evaluate, self.unravel(x))
+        return self._call(EVALUATE, self.unravel(x))
 
     def residuals(self, x: Any) -> Vector:
         """The value of an f that returns an array or a tree of them, as one vector of shape `(m,)`."""
@@ -167,8 +167,8 @@ class Flat:
     def _call(self, operator: Any, *args: Any) -> Any:
         fast = self._prepared.get(operator)
         if fast is None:
-            if operator is Evaluate:
-                fast = Prepared(Evaluate, self.backend, self._pure)
+            if operator is EVALUATE:
+                fast = Prepared(EVALUATE, self.backend, self._pure)
             else:
                 fast = prepare(operator, self._pure, self.backend, *args, *self.constants, **self._kwargs)
             self._prepared[operator] = fast
@@ -184,12 +184,6 @@ class Flat:
 
     def __repr__(self) -> str:
         return f"<{getattr(self.f, '__name__', self.f)} of a vector of shape {self.x0.shape} on {self.backend!r}>"
-
-
-class _AtEachPoint(Evaluate):
-    """Named in the error for an f that changes its arguments: a solver cannot keep such changes."""
-
-    name = "solvers"
 
 
 def _module_state(value: Any) -> tuple[Any, ...]:

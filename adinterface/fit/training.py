@@ -15,7 +15,7 @@ from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.second_order import first_order
 from ..core.tree import flatten_tree, rebuild
 from ..core.tree.recognition import register_marker
-from .evaluate import TrainingStep
+from .evaluate import TRAINING_STEP
 from .parameters import Parameters, each_constant, require_floats
 from .tree.algebra import like
 from .tree.mapping import map, require_leaf
@@ -119,7 +119,7 @@ class Training:
             self._frozen = each_constant(_none, self.model) is not self.model
         whole = wholes.get(self._ties)
         if whole is None:
-            whole = wholes[self._ties] = Prepared(TrainingStep, self.backend, partial(self._stepped, self._ties))
+            whole = wholes[self._ties] = Prepared(TRAINING_STEP, self.backend, partial(self._stepped, self._ties))
         model = each_constant(_kept, self.model) if self._frozen else self.model
         value, moved, self.state = whole(model, Constant(self.state), *constants, **kwargs)
         self.model = self._moved = _tied(self._restored(moved), self._ties)

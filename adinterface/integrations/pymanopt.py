@@ -11,12 +11,11 @@ import numpy as np
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import TreeError
 from ..core.contract.registry import find
-from ..core.operators.dispatch import OPERATIONS
-from ..core.operators.gradient import gradient
-from ..core.operators.hessian import hvp
+from ..core.operators.gradient import GRADIENT
+from ..core.operators.hessian import HVP
 from ..core.operators.prepare import Prepared
 from ..core.tree import handler_of
-from ..fit.evaluate import Evaluate
+from ..fit.evaluate import EVALUATE
 from .arguments import require_arguments
 from .missing import raise_missing
 
@@ -73,7 +72,7 @@ class EngineBackend(Backend):
 
     def prepare_function(self, function: Cost) -> Callable[..., Any]:
         """f on NumPy arrays."""
-        evaluate = Prepared(Evaluate, self.auto, function)
+        evaluate = Prepared(EVALUATE, self.auto, function)
 
         @functools.wraps(function)
         def value(*point: Any) -> Any:
@@ -83,7 +82,7 @@ class EngineBackend(Backend):
 
     def generate_gradient_operator(self, function: Cost, num_arguments: int) -> Callable[..., Any]:
         """The Euclidean gradient: an array, or a list of one for each argument."""
-        fast = Prepared(OPERATIONS[gradient], self.auto, function)
+        fast = Prepared(GRADIENT, self.auto, function)
 
         def euclidean_gradient(*point: Any) -> Any:
             gradients = fast(*point)
@@ -97,7 +96,7 @@ class EngineBackend(Backend):
         def halves_to_value(halves: tuple[tuple[Any, ...], ...]) -> Any:
             return function(*[half[0] if len(half) == 1 else _joined(*half) for half in halves])
 
-        fast = Prepared(OPERATIONS[hvp], self.auto, halves_to_value)
+        fast = Prepared(HVP, self.auto, halves_to_value)
 
         def euclidean_hessian(*point_and_vector: Any) -> Any:
             point, vector = bisect_sequence(point_and_vector)

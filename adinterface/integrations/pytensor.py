@@ -14,7 +14,7 @@ from ..core.contract.errors import OutputError
 from ..core.contract.registry import find
 from ..core.contract.structures import Constant
 from ..core.operators.prepare import Prepared
-from ..fit.evaluate import Evaluate
+from ..fit.evaluate import EVALUATE
 from .arguments import fitting, require_arguments
 from .missing import raise_missing
 from .products import ArrayFunction, Pulled, Pushed, Valued
@@ -77,7 +77,7 @@ class FunctionOp(Op):
 
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Any) -> None:
         if self._evaluate is None:
-            self._evaluate = Prepared(Evaluate, self.backend, self.f)
+            self._evaluate = Prepared(EVALUATE, self.backend, self.f)
         values = self._evaluate(*[x if np.asarray(x).dtype.kind == "f" else Constant(x) for x in inputs])
         values = (values,) if self.single else values
         if not isinstance(values, (tuple, list)) or len(values) != len(node.outputs):

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..core.call.messages import describe
+from ..core.call.row import OperatorRow
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import OutputError, TreeError
 from ..core.contract.registry import find
 from ..core.contract.structures import Constant
-from ..core.operators.dispatch import OPERATIONS, Kind
-from ..core.operators.jacobian import jacobian
+from ..core.operators.jacobian import JACOBIAN
 from ..core.operators.prepare import Prepared
-from ..core.operators.pullback import pullback, pushforward
-from ..fit.evaluate import Evaluate
+from ..core.operators.pullback import PULLBACK, PUSHFORWARD
+from ..fit.evaluate import EVALUATE
 from .arguments import require_arguments
 from .missing import raise_missing
 
@@ -61,8 +61,8 @@ class _Component:
 
     def __init__(self, f: Component, backend: AutoBackend):
         self.f, self.backend = f, backend
-        self._evaluate = Prepared(Evaluate, backend, f)
-        self._prepared: dict[tuple[Kind, tuple[str, ...]], Prepared] = {}
+        self._evaluate = Prepared(EVALUATE, backend, f)
+        self._prepared: dict[tuple[OperatorRow, tuple[str, ...]], Prepared] = {}
 
     def apply(self, inputs: Any) -> Mapping[str, Any]:
         """The outputs of f."""
@@ -71,7 +71,7 @@ class _Component:
     def jacobian(self, inputs: Any, jac_inputs: Iterable[str], jac_outputs: Iterable[str]) -> dict[str, ByPath]:
         """By output, by input, an array of shape `output.shape + input.shape`."""
         selected, rest = _selected(inputs, jac_inputs)
-        blocks = self._of(OPERATIONS[jacobian], jac_outputs)(selected, rest)
+        blocks = self._of(JACOBIAN, jac_outputs)(selected, rest)
         return {path: block[0] for path, block in blocks.items()}
 
     def jacobian_vector_product(
@@ -79,7 +79,7 @@ class _Component:
     ) -> ByPath:
         """The tangents of the outputs for tangents of the inputs, by path."""
         point = _selected(inputs, jvp_inputs)
-        _, tangent = self._of(OPERATIONS[pushforward], jvp_outputs)(point, (_ordered(tangent_vector), None))
+        _, tangent = self._of(PUSHFORWARD, jvp_outputs)(point, (_ordered(tangent_vector), None))
         return dict(tangent)
 
     def vector_jacobian_product(
@@ -87,10 +87,10 @@ class _Component:
     ) -> ByPath:
         """The cotangents of the inputs for cotangents of the outputs, by path."""
         point = _selected(inputs, vjp_inputs)
-        _, back = self._of(OPERATIONS[pullback], vjp_outputs)(*point)
+        _, back = self._of(PULLBACK, vjp_outputs)(*point)
         return dict(back(_ordered(cotangent_vector))[0])
 
-    def _of(self, kind: Kind, outputs: Iterable[str]) -> Prepared:
+    def _of(self, row: OperatorRow, outputs: Iterable[str]) -> Prepared:
         """The operator on some outputs, of some inputs and of the rest."""
         paths = tuple(sorted(outputs))
 
@@ -100,9 +100,9 @@ class _Component:
             values = _mapping(self.f(rest))
             return {path: _at(values, path, "the output of f", OutputError) for path in paths}
 
-        if (kind, paths) not in self._prepared:
-            self._prepared[kind, paths] = Prepared(kind, self.backend, chosen)
-        return self._prepared[kind, paths]
+        if (row, paths) not in self._prepared:
+            self._prepared[row, paths] = Prepared(row, self.backend, chosen)
+        return self._prepared[row, paths]
 
 
 def _dumped(inputs: Any) -> Any:

@@ -66,7 +66,7 @@ def verify(
 
 def _again(operation: Derivative, call: Call, compute: Callable[[Call, Arrays], T]) -> T:
     """`compute(f, leaves)` in a new call, outside compiled code."""
-    again = Call(call.plan, call.f, call.values, operation.output)
+    again = Call(call.plan, call.f, call.values)
     with again.scope():
         return compute(again, again.enter())
 

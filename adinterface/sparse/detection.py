@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ..core import derive
 from ..core.call.call import Call
-from ..core.call.output import OutputKind
 from ..core.contract.arrays import library_of, numbers_of, size_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
@@ -33,11 +32,10 @@ class ColouredPattern(NamedTuple):
 
 
 class Derivative(Protocol):
-    """The derivative that a sparse operation takes: of which function, by which arguments."""
+    """A `SparseDerivative`: of which function, by which arguments."""
 
-    name: ClassVar[str]
-    second: ClassVar[bool]
-    output: ClassVar[OutputKind]
+    name: str
+    second: bool
     sparse: AutoSparse
     backend: Backend
     compiled: bool

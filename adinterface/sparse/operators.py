@@ -1,30 +1,31 @@
 """The operators on `AutoSparse`: the pattern and its colouring once, then a few products instead of all.
 
-A `SparseOperation` is made for a backend. `specialized` binds one to the pattern of a call, or of a specialization of a
-prepared one. An engine compiles the bound operation's `compute`, and `finish` makes matrices of its results.
+`bind` finds the pattern for a call, or for a specialization of a prepared one. An engine compiles the bound `compute`, and
+`finish` makes matrices of its results.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..core import derive
 from ..core.call.call import Call
 from ..core.call.output import OutputStructure
+from ..core.call.row import Compiled, Compute, OperatorRow, Parts
 from ..core.contract.arrays import block_dtype, cast, is_complex, library_of, size_of
 from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
 from ..core.contract.library import kind
 from ..core.contract.record import note_step
 from ..core.derive import policy
-from ..core.operators.dispatch import Kind
-from ..core.operators.hessian import Hessian, ValueGradientAndHessian, ValueGradientHessian
-from ..core.operators.jacobian import JacobianOperation, ValueAndJacobian, ValueAndJacobianOperation
-from ..core.operators.operation import Compiled, Compute, Forms, Operation, Results, ResultType
+from ..core.operators.hessian import HESSIAN, VALUE_GRADIENT_AND_HESSIAN
+from ..core.operators.jacobian import JACOBIAN, VALUE_AND_JACOBIAN
+from ..core.operators.second_order import engines_of
 from ..core.tree import build_gradient
 from . import compressed
 from .auto import AutoSparse
@@ -37,15 +38,15 @@ from .scipy_import import scipy_sparse
 _SCIPY_DTYPES = ("float32", "float64", "complex64", "complex128", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
 
 
-class SparseOperation(Operation):
-    """An operator whose matrices are sparse."""
+class SparseDerivative:
+    """What a sparse Jacobian, or Hessian, is computed from; `bind` adds the pattern."""
 
-    second: ClassVar[bool] = False
-
-    def __init__(self, auto: AutoSparse):
+    def __init__(self, row: OperatorRow, auto: AutoSparse):
         scipy_sparse()
-        super().__init__(auto.backend)
-        self.sparse = auto
+        self.row, self.name, self.sparse = row, row.name, auto
+        #: Whether it is a Hessian.
+        self.second: bool = "hessian" in row.forms
+        self.outer, self.inner, self.backend, _ = engines_of(row, auto.backend)
         #: The pattern and the colouring of one call, or of one specialization; None before that.
         self.coloured: ColouredPattern | None = None
         self.layout: BlockLayout | None = None
@@ -65,20 +66,21 @@ class SparseOperation(Operation):
     @property
     def outermost(self) -> Backend:
         """The backend that makes the products."""
-        return self.backend
+        return self.outer
 
     @property
     def orders(self) -> int:
         """How often the outermost backend takes differences, if it does: 2 for differences of differences."""
-        return 1
+        return 2 if self.second and self.inner.estimates else 1
 
     def flat(self, function: Call, *, value: bool = True) -> Any:
         """The function whose Jacobian is compressed: f, or its gradient."""
-        return function
+        if not self.second:
+            return function
+        return derive.DerivedFunction(derive.gradients, self.inner, function, value=value)
 
-    def specialized(self, call: Call, leaves: Arrays) -> Operation:
-        if self.coloured is not None:
-            return self
+    def bind(self, call: Call, leaves: Arrays) -> OperatorRow:
+        """The row with the pattern of a call."""
         bound = copy.copy(self)
         bound.makers, bound._vectors = {}, {}
         bound.coloured = self._pattern_of(call, leaves)
@@ -88,7 +90,7 @@ class SparseOperation(Operation):
             f"pattern: {bound.coloured.how}; {pattern.shape[0]} x {pattern.shape[1]}, {pattern.nnz} entries, "
             f"{bound.coloured.colouring}",
         )
-        return bound
+        return replace(self.row, compute=bound.compute, finish=bound.finish, pieces=bound.pieces)
 
     def _pattern_of(self, call: Call, leaves: Arrays) -> ColouredPattern:
         if any(kind(dtype) == "complex" for dtype in call.plan.dtypes):
@@ -129,11 +131,13 @@ class SparseOperation(Operation):
 
     def product(self, function: Call, leaves: Arrays, vector: Arrays) -> Arrays:
         """The derivative times a vector, by the engine alone; by its transpose if there is no forward mode."""
+        if self.second:
+            return derive.hvp(self.outer, self.inner, function, leaves, vector, value=False).tangents
         if policy.directions(self.outermost)[0]:
             return derive.pushforward(self.outermost, function, leaves, vector, value=False).tangents
         return derive.pullback(self.outermost, function, leaves).back(vector)
 
-    def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
+    def pieces(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
         self.compiled = True
         matrices = compiled(self.compute)
         if not self.checks_each or self.outermost.estimates or not policy.directions(self.outermost)[0]:
@@ -141,7 +145,7 @@ class SparseOperation(Operation):
         product = compiled(self.product)
         direction: Arrays = ()
 
-        def checked(*arrays: Any) -> Results:
+        def checked(*arrays: Any) -> Parts:
             nonlocal direction
             results = matrices(*arrays)
             assert self.layout is not None
@@ -156,22 +160,34 @@ class SparseOperation(Operation):
 
     # the products
 
-    compress: Any = staticmethod(compressed.compressed_jacobian)
+    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Parts:
+        value = "value" in self.row.forms
+        try:
+            return self.products(function, leaves, value=value)
+        except _AnotherColouring as other:
+            self.coloured = other.coloured
+            return self.products(function, leaves, value=value)
 
-    def products(self, function: Call, leaves: Arrays, *, value: bool) -> Results:
-        """The results, and, if a check is due and possible, the engine's product with a direction, of the same evaluation."""
+    def products(self, function: Call, leaves: Arrays, *, value: bool) -> Parts:
+        """The results, without outputs if there is no `value`.
+
+        If a check is due and possible, the engine's product with a direction, of the same evaluation, is behind them.
+        """
         backend, product = self.outermost, []
         assert self.coloured is not None
         colouring, scales, direction = self.coloured.colouring, backend.scales(leaves), None
         if self.unchecked and not any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
             direction = self.direction(transposed=colouring.by == "rows")
-        outputs, aux, coloured, singles = self.compress(
+        compress = compressed.compressed_hessian if self.second else compressed.compressed_jacobian
+        outputs, aux, coloured, singles = compress(
             backend, self.flat(function, value=value), leaves, colouring, scales, direction
         )
         layout = self._layout(outputs, leaves)
         if direction is not None:
             product = [tuple([stack[-1] for stack in coloured])]
             coloured = [stack[:-1] for stack in coloured]
+        if not value:
+            outputs, aux = (), Aux((), aux.form)
         stacks = [*coloured, *singles]
         # What an engine compiles it also gathers faster; elsewhere NumPy does.
         compiled = bool(stacks) and library_of(backend, stacks[0]).traced(stacks[0])
@@ -240,7 +256,7 @@ class SparseOperation(Operation):
 
     # the matrices
 
-    def matrices(self, call: Call, results: Results) -> list[list[Any]]:
+    def matrices(self, call: Call, results: Parts) -> list[list[Any]]:
         _, _, coloured, singles, *_ = results
         layout, backend = self.layout, self.outermost
         assert layout is not None
@@ -296,7 +312,7 @@ class SparseOperation(Operation):
             make = self.makers[k, n] = library.sparse_matrices(block.rows, block.columns, block.shape)
         return make(library.asarray(np.zeros(0), dtype=self.dtypes[k][n]) if entries is None else entries)
 
-    def checked(self, call: Call, results: Results) -> list[list[Any]]:
+    def checked(self, call: Call, results: Parts) -> list[list[Any]]:
         """The matrices, after comparison with the engine if a check is due; a fifth result is the engine's product."""
         coloured, matrices = self.coloured, self.matrices(call, results)
         assert coloured is not None
@@ -313,6 +329,19 @@ class SparseOperation(Operation):
                     f"AutoSparse(..., check=False)."
                 )
         return matrices
+
+    def finish(self, call: Call, results: Parts) -> Any:
+        outputs, aux, *_ = results
+        matrices = self.checked(call, results)
+        result = self.row.result
+        if not self.second:
+            jacobian = _assembled(call, aux.form, matrices)
+            return jacobian if result is None else result(call.value(outputs, aux), jacobian)  # type: ignore[call-arg]
+        hessian = _square(call, matrices)
+        if result is None:
+            return hessian
+        value = call.value(aux.arrays[:1], Aux(aux.arrays[1:], aux.form))
+        return result(value, call.gradients(outputs)[0], hessian)  # type: ignore[call-arg]
 
 
 class _AnotherColouring(Exception):
@@ -333,85 +362,9 @@ def _numbers(name: str, backend: Backend, stack: Any) -> np.ndarray[Any, Any]:
     return library.to_numpy(stack)
 
 
-class SparseValueJacobian(SparseOperation, ValueAndJacobianOperation):
-    name = "value_and_jacobian"
-    result: ClassVar[ResultType] = ValueAndJacobian
-    forms: ClassVar[Forms] = ("value", "jacobian")
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        try:
-            return self.products(function, leaves, value=True)
-        except _AnotherColouring as other:
-            self.coloured = other.coloured
-            return self.products(function, leaves, value=True)
-
-    def finish(self, call: Call, results: Results) -> Any:
-        outputs, aux, *_ = results
-        matrices = self.checked(call, results)
-        return ValueAndJacobian(call.value(outputs, aux), _assembled(call, aux.form, matrices))
-
-
-class SparseJacobian(SparseValueJacobian):
-    name = "jacobian"
-    result: ClassVar[ResultType] = None
-    forms: ClassVar[Forms] = ("jacobian",)
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        _, aux, *matrices = super().compute(function, leaves, tangents)
-        return (), Aux((), aux.form), *matrices
-
-    def finish(self, call: Call, results: Results) -> Any:
-        return _assembled(call, results[1].form, self.checked(call, results))
-
-
 def _assembled(call: Call, form: OutputStructure, matrices: list[list[Any]]) -> Any:
     """For each output the matrices of all arguments, in the structure of f's result."""
     return build_gradient(form.structure, iter([call.plan.gradients(row, call.values) for row in matrices]))
-
-
-class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
-    name = "value_gradient_and_hessian"
-    result: ClassVar[ResultType] = ValueGradientAndHessian
-    forms: ClassVar[Forms] = ("value", "argument", "hessian")
-    second = True
-
-    @property
-    def outermost(self) -> Backend:
-        return self.outer
-
-    @property
-    def orders(self) -> int:
-        return 2 if self.inner.estimates else 1
-
-    def flat(self, function: Call, *, value: bool = True) -> Any:
-        return derive.DerivedFunction(derive.gradients, self.inner, function, value=value)
-
-    compress = staticmethod(compressed.compressed_hessian)
-
-    def product(self, function: Call, leaves: Arrays, vector: Arrays) -> Arrays:
-        return derive.hvp(self.outer, self.inner, function, leaves, vector, value=False).tangents
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        return self.products(function, leaves, value=True)
-
-    def finish(self, call: Call, results: Results) -> Any:
-        gradients, aux, *_ = results
-        matrices = self.checked(call, results)
-        value = call.value(aux.arrays[:1], Aux(aux.arrays[1:], aux.form))
-        return ValueGradientAndHessian(value, call.gradients(gradients)[0], _square(call, matrices))
-
-
-class SparseHessian(SparseValueGradientHessian):
-    name = "hessian"
-    result: ClassVar[ResultType] = None
-    forms: ClassVar[Forms] = ("hessian",)
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        _, _, *matrices = self.products(function, leaves, value=False)
-        return (), Aux(), *matrices
-
-    def finish(self, call: Call, results: Results) -> Any:
-        return _square(call, self.checked(call, results))
 
 
 def _square(call: Call, matrices: list[list[Any]]) -> Any:
@@ -419,19 +372,9 @@ def _square(call: Call, matrices: list[list[Any]]) -> Any:
     return call.plan.gradients(rows, call.values)[0]
 
 
-#: The sparse operation for each dense one.
-SPARSE: dict[type[Operation], type[SparseOperation]] = {
-    JacobianOperation: SparseJacobian,
-    ValueAndJacobianOperation: SparseValueJacobian,
-    Hessian: SparseHessian,
-    ValueGradientHessian: SparseValueGradientHessian,
-}
+SPARSE = (JACOBIAN, VALUE_AND_JACOBIAN, HESSIAN, VALUE_GRADIENT_AND_HESSIAN)
 
 
-def sparse_operation(kind: Kind, auto: AutoSparse) -> Operation:
-    """The sparse operation of an operator, or the dense one of an operator that returns no matrix."""
-    if not isinstance(kind, type):  # an operator around an operator, which refuses the backend value
-        return kind(auto)
-    dense: type[Operation] = kind
-    sparse = dense if issubclass(dense, SparseOperation) else SPARSE.get(dense)
-    return dense(auto.backend) if sparse is None else sparse(auto)
+def sparse_row(row: OperatorRow, auto: AutoSparse) -> OperatorRow:
+    """The sparse row of an operator, or the dense one of an operator that returns no matrix."""
+    return replace(row, bind=SparseDerivative(row, auto).bind) if row in SPARSE else row

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..core.call.call import Call
 from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend
-from ..core.operators.dispatch import operation_of, require_operator
-from ..core.operators.evaluate import specialized
+from ..core.operators.run import bound, find_plan, resolved
+from ..core.operators.table import require_operator
 from .auto import AutoSparse
 from .pattern import SparsityPattern
 
@@ -34,14 +35,17 @@ def sparsity(
     >>> sparsity(jacobian, lambda x: x[1:] * x[:-1], AutoFiniteDifferences(), np.ones(5))
     SparsityPattern(4 x 5, 8 entries, density 40 %, 2 colours of columns: 2 passes)
     """
-    kind = require_operator("sparsity(operator, f, backend, *args)", operator)
+    row = require_operator("sparsity(operator, f, backend, *args)", operator)
     require_function("sparsity", f)
-    operation: Any = operation_of(kind, backend if isinstance(backend, AutoSparse) else AutoSparse(backend))
-    if not hasattr(operation, "coloured"):
-        raise TypeError(f"sparsity: {kind.name} gives no matrix. Pass jacobian or hessian.")
-    plan, values, _ = operation.find_plan(args, kwargs)
-    bound: Any = specialized(operation, plan, values, f)
-    pattern: SparsityPattern = bound.coloured.pattern
+    auto = backend if isinstance(backend, AutoSparse) else AutoSparse(backend)
+    if resolved(row, auto)[0].bind is None:
+        raise TypeError(f"sparsity: {row.name} gives no matrix. Pass jacobian or hessian.")
+    plan, values, _ = find_plan(row, auto, args, kwargs)
+    call = Call(plan, f, values)
+    with call.scope():
+        call.enter()
+        compute: Any = bound(plan, call).compute
+    pattern: SparsityPattern = compute.__self__.coloured.pattern
     return pattern
 
 

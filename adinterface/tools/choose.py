@@ -13,8 +13,8 @@ from typing import Any
 
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.errors import BackendError
-from ..core.operators.dispatch import require_operator
 from ..core.operators.prepare import prepare
+from ..core.operators.table import require_operator
 from .compare import compare
 from .compare_table import seconds
 from .comparison import Comparison, takes_differences

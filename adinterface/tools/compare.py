@@ -12,11 +12,11 @@ from typing import Any, overload
 
 import numpy as np
 
+from ..core.call.row import OperatorRow
 from ..core.contract.auto import AutoBackend
 from ..core.contract.library import NUMPY, PYTHON, epsilon, kind
 from ..core.contract.record import recording
 from ..core.contract.registry import find
-from ..core.operators.operation import Operation
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
 from .check_gradient import VALUE, GradientCheck, checked
@@ -122,7 +122,7 @@ class _Call:
 
     operator: Callable[..., Any]
     name: str
-    operation: type[Operation] | None
+    operation: OperatorRow | None
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 

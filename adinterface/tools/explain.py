@@ -11,10 +11,11 @@ from typing import Any
 from ..batching.batched_call import Axis
 from ..core.call.messages import places_of
 from ..core.call.plan import Plan
+from ..core.call.row import OperatorRow
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
-from ..core.operators.dispatch import Kind, outer_operator_of
 from ..core.operators.run import run
+from ..core.operators.table import OUTER, entry_of
 from ..core.tree import Slot
 from .facts import require_call
 from .probe import counted
@@ -98,11 +99,11 @@ def explain(
     estimated relative error: 5e-15
     """
     call, title = operator, "{}"
-    around = outer_operator_of(operator)
+    around = entry_of(OUTER, operator)
     if around is not None:
         name = operator.__name__
-        kind, f, backend, args = around(f"explain({name}, operator, f, backend, ...)", f, (backend, *args), kwargs)
-        call, title = functools.partial(_run, kind), f"{name}({{}})"
+        row, f, backend, args = around(f"explain({name}, operator, f, backend, ...)", f, (backend, *args), kwargs)
+        call, title = functools.partial(_run, row), f"{name}({{}})"
     else:
         require_call("explain(operator, f, backend, *args)", operator, f)
     counting = counted(f)
@@ -112,13 +113,13 @@ def explain(
     leaves = tuple(_reports(plan, values))
     error = max([accuracy.relative for accuracy in record.accuracies], default=None)
     steps = _of_one_entry(plan, record.steps)
-    explanation = Explanation(title.format(plan.operator), backend, leaves, steps, counting.calls, error)
+    explanation = Explanation(title.format(plan.operator.name), backend, leaves, steps, counting.calls, error)
     print(explanation)
     return explanation
 
 
-def _run(kind: Kind, f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> Any:
-    return run(kind, backend, f, args, kwargs)
+def _run(row: OperatorRow, f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> Any:
+    return run(row, backend, f, args, kwargs)
 
 
 def _of_one_entry(plan: Plan, steps: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Facts about an operator, read from its `Operation` without a call. Nothing here names an operator."""
+"""Facts about an operator, read from its row without a call. Nothing here names an operator."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.call.messages import require_function
-from ..core.operators.dispatch import OPERATIONS, entry_of, require_operator
-from ..core.operators.operation import FieldForm, Operation
+from ..core.call.row import FieldForm, OperatorRow
+from ..core.operators.table import OPERATORS, entry_of, require_operator
 
 
-def operations() -> list[type[Operation]]:
-    """The operation of every operator; first-order operators come first."""
-    return sorted(OPERATIONS.values(), key=lambda operation: (operation.order, operation.name))
+def operations() -> list[OperatorRow]:
+    """The row of every operator; first-order operators come first."""
+    return sorted(OPERATORS.values(), key=lambda operation: (operation.order, operation.name))
 
 
-def operation_of_name(name: str) -> type[Operation] | None:
-    return next((operation for operation in OPERATIONS.values() if operation.name == name), None)
+def operation_of_name(name: str) -> OperatorRow | None:
+    return next((operation for operation in OPERATORS.values() if operation.name == name), None)
 
 
-def operator_of(operation: type[Operation]) -> Callable[..., Any]:
+def operator_of(operation: OperatorRow) -> Callable[..., Any]:
     """The function that users call."""
-    operator: Callable[..., Any] = next(operator for operator, other in OPERATIONS.items() if other is operation)
+    operator: Callable[..., Any] = next(operator for operator, other in OPERATORS.items() if other is operation)
     return operator
 
 
@@ -30,12 +30,12 @@ def require_call(caller: str, operator: Any, f: Any) -> None:
 
     f must be a function, not an operator, which it is if the two were exchanged.
     """
-    if not callable(operator) or entry_of(OPERATIONS, f) is not None:
+    if not callable(operator) or entry_of(OPERATORS, f) is not None:
         require_operator(caller, operator)
     require_function(caller.partition("(")[0], f)
 
 
-def fields_of(operation: type[Operation]) -> dict[str, FieldForm]:
+def fields_of(operation: OperatorRow) -> dict[str, FieldForm]:
     """The fields of the result of an operator by name, and what each is."""
     if operation.result is None:
         return dict(zip((operation.name,), operation.forms, strict=True))
@@ -43,20 +43,20 @@ def fields_of(operation: type[Operation]) -> dict[str, FieldForm]:
     return dict(zip(names, operation.forms, strict=True))
 
 
-def gives_map(operation: type[Operation]) -> bool:
+def gives_map(operation: OperatorRow) -> bool:
     """Whether one of the results is a function: `back` or `push`."""
     return not {"back", "push"}.isdisjoint(operation.forms)
 
 
-def plain_of(operation: type[Operation]) -> type[Operation] | None:
-    """The operation that returns only the last of several results (`gradient` for `value_and_gradient`), or None."""
+def plain_of(operation: OperatorRow) -> OperatorRow | None:
+    """The row that returns only the last of several results (`gradient` for `value_and_gradient`), or None."""
     parts = list(fields_of(operation).items())
     if len(parts) == 1:
         return None
-    return next((other for other in OPERATIONS.values() if list(fields_of(other).items()) == parts[-1:]), None)
+    return next((other for other in OPERATORS.values() if list(fields_of(other).items()) == parts[-1:]), None)
 
 
-def arguments_of(operation: type[Operation], args: tuple[Any, ...]) -> tuple[Any, ...]:
+def arguments_of(operation: OperatorRow, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments of f among the operator's arguments after the backend."""
     if operation.directions == "second argument":
         return (args[0], *args[2:])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from adinterface import Constant, ConversionError
-from adinterface.core.contract import NodeType, Wrapping
+from adinterface.core.contract import Around, NodeType
 from adinterface.fit.for_engines import check_scalar, flatten_tree, handler_of, is_stateful, scalar_and_rest
 
 
@@ -28,23 +28,38 @@ class Stateful(NamedTuple):
     leaves: list[Any]
 
 
-class Changes(Wrapping):
-    """The call inside returns f's changes with f's value, where the operator can return them."""
+class Changes(Around):
+    """The call inside returns f's changes with f's value, where the operator writes them."""
 
-    def __init__(self, operation: Any):
-        self._operator: str = operation.title
-        self._output: str = operation.output
-        self._result: Any = operation.result
-        #: The operation that returns changes, in place of the one that is called; None if none can.
-        self._following: Any = operation.following
+    def __init__(self, operator: Any):
+        self._operator: str = operator.title
+        self._output: str = operator.output
+        self._result: Any = operator.result
+        #: The operator that returns changes, in place of the one that is called; None if none can.
+        self._writing: Any = (operator.with_value or operator) if operator.writes else None
 
-    def inside(self, kind: Any, f: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Callable[..., Any], Sequence[Any]]:
-        return kind if self._following is None else self._following, functools.partial(self._called, f), args
+    def __call__(self, call: Any, evaluate: Callable[[Any], Any]) -> Any:
+        args, kwargs = call.arguments
+        call.f = self.tracking(call.f)
+        if self._writing is None:
+            return evaluate(call)
+        results = evaluate(call.of(self._writing))
+        if self._output == "tree":
+            value, changes = results
+            _write(self._operator, changes, args, kwargs)
+            return value
+        (_, value, changes), gradient = results
+        _write(self._operator, changes, args, kwargs)
+        return gradient if self._result is None else self._result(value, gradient)
+
+    def tracking(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """f, which also returns its changes, or refuses them where the operator does not write."""
+        return functools.partial(self._called, f)
 
     def _called(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """f's value with its changes by path, behind the scalar to differentiate where the operator takes one."""
         result, changes = self._changes(f, args, kwargs)
-        if self._following is None:
+        if self._writing is None:
             if changes:
                 raise ConversionError(
                     f"{self._operator}: f changes {next(iter(changes))}, which would be lost. Only gradient and "
@@ -85,17 +100,6 @@ class Changes(Wrapping):
             f"variables, not only their values, which would be lost. Make them all before the model is differentiated, and set "
             f"what is no array outside of f."
         )
-
-    def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        if self._following is None:
-            return results
-        if self._output == "tree":
-            value, changes = results
-            _write(self._operator, changes, args, kwargs)
-            return value
-        (_, value, changes), gradient = results
-        _write(self._operator, changes, args, kwargs)
-        return gradient if self._result is None else self._result(value, gradient)
 
 
 def _write(operator: str, changes: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ import jax.tree_util as jtu
 import numpy as np
 
 from adinterface import Constant
-from adinterface.core.contract import NodeType, Wrapping, key_of
+from adinterface.core.contract import Around, NodeType, key_of
 
 
 class Pytree(NodeType):
@@ -59,10 +59,10 @@ class NnxObject(Pytree):
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
         return self.unflatten(data, [child.value if type(child) is Constant else child for child in children])
 
-    def wrapping(self, operation: Any, plan: Any) -> Wrapping:
+    def around(self, operator: Any, plan: Any) -> Around:
         from .nnx import Changes  # here, because few programs need it
 
-        return Changes(operation)
+        return Changes(operator)
 
     def writable(self, value: Any) -> bool:
         """Whether `write` can replace the object's value."""

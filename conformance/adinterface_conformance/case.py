@@ -29,7 +29,7 @@ from adinterface.core.contract import Backend
 from adinterface.core.contract.backend import Aux, FlatFunction
 from adinterface.core.contract.library import kind
 from adinterface.core.contract.registry import backend_class, find
-from adinterface.core.operators.operation import FieldForm, Operation
+from adinterface.core.operators.table import FieldForm, OperatorRow
 from adinterface.tools.facts import arguments_of, fields_of, operation_of_name
 
 from .accuracy import tolerance
@@ -60,11 +60,11 @@ class Counted:
         return self.f(*args, **kwargs)
 
 
-def operation_of(scenario: Scenario) -> type[Operation]:
+def operation_of(scenario: Scenario) -> OperatorRow:
     """The facts about the operator of the scenario, by name, so that a changed operator can be judged too."""
     operation = operation_of_name(scenario.operator.__name__)
     if operation is None:
-        raise TypeError(f"{scenario.operator.__name__} is no operator: it does not stand in OPERATIONS")
+        raise TypeError(f"{scenario.operator.__name__} is no operator: it does not stand in OPERATORS")
     return operation
 
 

@@ -32,7 +32,7 @@ from adinterface.core.contract import Backend, NodeType
 from adinterface.core.contract.errors import PrecisionError
 from adinterface.core.contract.library import Library, kind, width
 from adinterface.core.contract.registry import find
-from adinterface.core.operators.operation import FieldForm, Operation
+from adinterface.core.operators.table import FieldForm, OperatorRow
 from adinterface.core.tree import handler_of
 from adinterface.sparse.operators import SPARSE
 from adinterface.tools.facts import fields_of, operator_of, plain_of
@@ -59,11 +59,11 @@ from .trees import (
     shape_of,
 )
 
-#: Which operators a law holds of, from what their `Operation` says.
-Operators = Callable[[type[Operation]], bool]
+#: Which operators a law holds of, from what their row says.
+Operators = Callable[[OperatorRow], bool]
 
 
-def every(operation: type[Operation]) -> bool:
+def every(operation: OperatorRow) -> bool:
     return True
 
 
@@ -72,11 +72,11 @@ def with_fields(*names: str, order: int | None = None) -> Operators:
     return lambda operation: order in (None, operation.order) and any(name in names for name in fields_of(operation))
 
 
-def _with_companion(operation: type[Operation]) -> bool:
+def _with_companion(operation: OperatorRow) -> bool:
     return plain_of(operation) is not None
 
 
-def _gradient_of_scalar(operation: type[Operation]) -> bool:
+def _gradient_of_scalar(operation: OperatorRow) -> bool:
     return operation.order == 1 and operation.output != "tree"
 
 

@@ -20,7 +20,7 @@ CLASSES = (
     contract.Library,
     contract.LibraryShortcuts,
     contract.NodeType,
-    contract.Wrapping,
+    contract.Around,
     contract.Loops,
 )
 

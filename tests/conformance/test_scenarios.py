@@ -8,7 +8,7 @@ from adinterface_conformance.scenarios.namespace import FUNCTIONS
 from adinterface_studies.scenarios import SCENARIOS, TAGS
 from backends_table import BACKENDS
 
-from adinterface.core.operators.dispatch import OPERATIONS
+from adinterface.core.operators.table import OPERATORS
 
 
 def test_there_are_at_least_250():
@@ -23,7 +23,7 @@ def test_names_are_unique_and_of_the_agreed_form():
 
 
 def test_every_operator_is_there_and_no_other():
-    assert {s.operator for s in SCENARIOS} == {s.operator for s in OF_JUDGE} == set(OPERATIONS)
+    assert {s.operator for s in SCENARIOS} == {s.operator for s in OF_JUDGE} == set(OPERATORS)
 
 
 def test_the_scenarios_of_the_judge_alone_ask_every_check_of_an_engine():
@@ -34,7 +34,7 @@ def test_the_scenarios_of_the_judge_alone_ask_every_check_of_an_engine():
 
 def test_tags_are_known_and_all_are_used():
     assert {tag for s in (*SCENARIOS, *FUNCTIONS) for tag in s.tags} == set(TAGS)
-    assert [s.name for s in SCENARIOS if ("second-order" in s.tags) != (OPERATIONS[s.operator].order == 2)] == []
+    assert [s.name for s in SCENARIOS if ("second-order" in s.tags) != (OPERATORS[s.operator].order == 2)] == []
 
 
 def test_most_have_an_answer_that_no_engine_gave():

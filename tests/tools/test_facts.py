@@ -1,4 +1,4 @@
-"""What an operator is stands on its `Operation`, and everybody reads it there: a new operator is its class and one line."""
+"""What an operator is stands in its row, and everybody reads it there: a new operator is its row and one line."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -21,10 +21,10 @@ from adinterface import (
     prepare,
     value_and_jacobian,
 )
-from adinterface.core.operators.dispatch import OPERATIONS
-from adinterface.core.operators.hessian import GradientHvp
-from adinterface.core.operators.jacobian import ValueAndJacobianOperation
+from adinterface.core.operators.hessian import GRADIENT_AND_HVP
+from adinterface.core.operators.jacobian import VALUE_AND_JACOBIAN
 from adinterface.core.operators.run import run
+from adinterface.core.operators.table import OPERATORS
 from adinterface.tools.facts import (
     arguments_of,
     fields_of,
@@ -50,7 +50,7 @@ def cubes(x: Any) -> Any:
 
 
 def test_every_operator_is_called_as_its_operation_says_and_is_public():
-    for operator, operation in OPERATIONS.items():
+    for operator, operation in OPERATORS.items():
         assert getattr(adinterface, operation.name) is operator
         assert operator.__name__ == operation.name
         assert operation_of_name(operation.name) is operation
@@ -72,7 +72,7 @@ def test_the_plain_twins():
     }
 
 
-@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda operation: operation.name)
+@pytest.mark.parametrize("operation", OPERATORS.values(), ids=lambda operation: operation.name)
 def test_results_are_what_the_facts_say(operation):
     operator, f, args = example_of(operation)
     result = operator(f, AutoAutograd(), *args)
@@ -98,18 +98,22 @@ class JacobianAndValue(NamedTuple):
     value: Any
 
 
-class ToyJacobian(ValueAndJacobianOperation):
-    name = "jacobian_and_value"
-    result = JacobianAndValue
-    forms = ("jacobian", "value")
+def _exchanged(row):
+    """The same operator with its two parts in the other order."""
+    return lambda call, leaves, tangents: row.compute(call, leaves, tangents)[::-1]
 
-    def finish(self, *computed: Any) -> Any:
-        value, jacobian = super().finish(*computed)
-        return JacobianAndValue(jacobian, value)
+
+TOY_JACOBIAN = replace(
+    VALUE_AND_JACOBIAN,
+    name="jacobian_and_value",
+    compute=_exchanged(VALUE_AND_JACOBIAN),
+    forms=("jacobian", "value"),
+    result=JacobianAndValue,
+)
 
 
 def jacobian_and_value(f, backend, /, *args, **kwargs):
-    return run(ToyJacobian, backend, f, args, kwargs)
+    return run(TOY_JACOBIAN, backend, f, args, kwargs)
 
 
 class HvpAndGradient(NamedTuple):
@@ -117,41 +121,17 @@ class HvpAndGradient(NamedTuple):
     gradient: Any
 
 
-class ToyProduct(GradientHvp):
-    name = "hvp_and_gradient"
-    result = HvpAndGradient
-    forms = ("argument", "argument")
-
-    def finish(self, *computed: Any) -> Any:
-        gradient, product = super().finish(*computed)
-        return HvpAndGradient(product, gradient)
+TOY_PRODUCT = replace(GRADIENT_AND_HVP, name="hvp_and_gradient", compute=_exchanged(GRADIENT_AND_HVP), result=HvpAndGradient)
 
 
 def hvp_and_gradient(f, backend, /, *args, **kwargs):
-    return run(ToyProduct, backend, f, args, kwargs)
-
-
-class HvpAndSlope(NamedTuple):
-    hvp: Any
-    slope: Any
-
-
-class ToySlope(ToyProduct):
-    """Its second result has a name that no law knows."""
-
-    name = "hvp_and_slope"
-    result = HvpAndSlope
-
-
-def hvp_and_slope(f, backend, /, *args, **kwargs):
-    return run(ToySlope, backend, f, args, kwargs)
+    return run(TOY_PRODUCT, backend, f, args, kwargs)
 
 
 @pytest.fixture
 def registered(monkeypatch):
-    monkeypatch.setitem(OPERATIONS, jacobian_and_value, ToyJacobian)
-    monkeypatch.setitem(OPERATIONS, hvp_and_gradient, ToyProduct)
-    monkeypatch.setitem(OPERATIONS, hvp_and_slope, ToySlope)
+    monkeypatch.setitem(OPERATORS, jacobian_and_value, TOY_JACOBIAN)
+    monkeypatch.setitem(OPERATORS, hvp_and_gradient, TOY_PRODUCT)
 
 
 JACOBIAN = np.diag(np.cos(X) * X + np.sin(X))
@@ -212,5 +192,5 @@ def test_the_conformance_kit_judges_a_new_operator(name, backend):
 def test_without_its_line_nobody_knows_it():
     with pytest.raises(TypeError, match="operator must be one of"):
         prepare(jacobian_and_value, bend, AutoAutograd(), X)
-    with pytest.raises(TypeError, match=r"^jacobian_and_value is no operator: it does not stand in OPERATIONS$"):
+    with pytest.raises(TypeError, match=r"^jacobian_and_value is no operator: it does not stand in OPERATORS$"):
         list(run_scenario(replace(SCENARIOS["jacobian"]), AutoAutograd()))

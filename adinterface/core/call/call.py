@@ -8,7 +8,7 @@ from functools import partial
 from itertools import repeat
 from operator import call
 from types import NoneType
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +20,9 @@ from ..contract.library import NUMPY, PYTHON, REAL_SCALARS, Library, kind, note_
 from ..derive.primitives import Sampled
 from ..tree import DIFFERENTIATED, HANDLERS, Owner, Structure, build_gradient, flatten_tree, handler_of
 from .messages import Place, places_of, require_function, warn_imprecise
-from .output import ALONE, OutputKind, OutputStructure, annotate, floating, split
+from .output import ALONE, OutputStructure, annotate, floating, split
 from .plan import Plan
+from .row import OperatorRow, OutputKind
 
 _NO_SCOPE = nullcontext()
 
@@ -34,28 +35,25 @@ class Call(Sampled):
     trees like the arguments.
     """
 
-    __slots__ = ("entered", "f", "form", "leaves", "output", "plan", "taken", "values")
-
-    #: Converts tangents in this kind of call, in place of the default: takes the call, the tangents, whether they are
-    #: stacks, and the name of a single tangent in messages.
-    native_tangents: ClassVar[Callable[[Any, Sequence[Any], bool, str | None], Arrays] | None] = None
+    __slots__ = ("arguments", "entered", "f", "form", "leaves", "output", "plan", "taken", "values")
 
     def __init__(
         self,
         plan: Plan,
         f: Callable[..., Any],
         values: Sequence[Any],
-        output: OutputKind,
         entered: Sequence[Any] = (),
     ):
         self.plan: Plan = plan
         self.f: Callable[..., Any] = f
+        #: The user's arguments and keywords, for what surrounds the call (`Plan.around`).
+        self.arguments: tuple[Sequence[Any], Mapping[str, Any]] = (), {}
         #: The values of all slots: those of the user, and those that f gets.
         self.values: Sequence[Any] = values
         self.entered: Sequence[Any] = entered
         #: The native leaves, whose shapes and dtypes tangents must have.
         self.leaves: Arrays = ()
-        self.output = output
+        self.output: OutputKind = plan.operator.output
         #: The form of another value of f, whose integers become floats where this form has floats.
         self.form: OutputStructure | None = None
         self.owned: frozenset[int] = plan.owned
@@ -63,11 +61,15 @@ class Call(Sampled):
         #: The memory of the inputs and of the results so far, as keys from `Library.memory`. Results must not overlap it.
         self.taken: set[int] = set()
 
-    def copy(self) -> Self:
+    def copy(self) -> Call:
         """The same call with a `taken` of its own, as for one call of `back` or `push`."""
-        new = type(self)(self.plan, self.f, self.values, self.output, self.entered)
+        new = Call(self.plan, self.f, self.values, self.entered)
         new.leaves, new.taken = self.leaves, set(self.taken)
         return new
+
+    def of(self, row: OperatorRow) -> Call:
+        """A call of another operator with the same arguments."""
+        return Call(self.plan.of(row), self.f, self.values)
 
     # into the engine
 
@@ -113,7 +115,7 @@ class Call(Sampled):
                 args, kwargs = plan.arguments(self._with(active))
                 result = self.f(*args, **kwargs)
         except Exception as error:  # raised again, unchanged
-            require_function(plan.operator, self.f)
+            require_function(plan.operator.name, self.f)
             annotate(plan, error, [self.entered[n] for n in plan.carried])
             raise
         return self.received(result)
@@ -157,13 +159,14 @@ class Call(Sampled):
     def received(self, result: Any) -> tuple[Arrays, Aux]:
         if self.form is not None:
             result = floating(self.form.structure, result)
-        library, cls = self.plan.library, type(result)
+        plan = self.plan
+        library, cls = plan.library, type(result)
         if HANDLERS.get(cls) is library:
             if library.is_floating(result) if self.output == "tree" else library.is_real_scalar(result):
                 return (result,), ALONE
         elif cls in REAL_SCALARS and library is NUMPY:
             return (result,), ALONE
-        return split(self.plan, self.output, result)
+        return split(plan, self.output, result)
 
     @property
     def owners(self) -> Sequence[Any]:
@@ -181,7 +184,7 @@ class Call(Sampled):
         values = [*self.entered]
         for n in carried:
             values[n] = _read_only(values[n])
-        new = Call(self.plan, self.f, self.values, self.output, values)
+        new = Call(self.plan, self.f, self.values, values)
         new.owned, new.owns_leaves, new.form = self.owned, self.owns_leaves, self.form
         return new
 
@@ -190,13 +193,15 @@ class Call(Sampled):
         return self.floating(self.form) if self.owned else self
 
     def floating(self, form: OutputStructure | None) -> Call:
-        new = Call(self.plan, self.f, self.values, self.output, self.entered)
+        new = Call(self.plan, self.f, self.values, self.entered)
         new.owned, new.form = frozenset(), form
         return new
 
     @property
     def unchecked(self) -> Call:
-        return Call(self.plan, self.f, self.values, "tree", self.entered)
+        new = Call(self.plan, self.f, self.values, self.entered)
+        new.output = "tree"
+        return new
 
     def task(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
         if self.plan.single:
@@ -221,7 +226,7 @@ class Call(Sampled):
             results = self._one_by_one(native) if at_once is None else at_once
         if now().form is not None:
             results = [in_form(result, plan.slots[n].library) for n, result in zip(plan.active, results)]
-        return plan.gradients(results, self.values)
+        return tuple(results) if plan.single else plan.gradients(results, self.values)
 
     def _one_by_one(self, native: Sequence[Any]) -> Sequence[Any]:
         assert self.plan.leave is not None
@@ -234,6 +239,8 @@ class Call(Sampled):
         """One of the engine's gradients as an array like its leaf; works for any array."""
         n, dtype = self.plan.active[active], self.plan.dtypes[active]
         library: Any = self.plan.slots[n].library
+        if library is PYTHON and self.plan.marks is not None:
+            return self.present(gradient)  # it may be an array
         return library.restore(gradient, library_of_array(gradient), self.values[n], dtype, self.taken)
 
     def blocks(self, native: Sequence[Any]) -> tuple[Any, ...]:
@@ -297,7 +304,7 @@ class Call(Sampled):
     def warn_imprecise(self, accuracies: Sequence[Accuracy]) -> None:
         if any(leaf.doubtful for each in accuracies for leaf in each.leaves):
             paths = [place.path for place in self._places() if place.slot is not None]
-            warn_imprecise(self.plan.operator, paths, accuracies)
+            warn_imprecise(self.plan.operator.name, paths, accuracies)
 
     def _places(self) -> Iterator[Place]:
         return places_of(self.plan.structures, zip(self.plan.slots, self.values))

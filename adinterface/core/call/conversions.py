@@ -26,7 +26,7 @@ from ..contract.library import (
     note_memory,
     width,
 )
-from ..contract.nodes import NodeType, Wrapping
+from ..contract.nodes import NodeType
 from ..tree import Slot
 from .plan import Plan
 
@@ -36,19 +36,9 @@ _PLAIN = frozenset(
 )
 
 
-def with_conversions(
-    plan: Plan,
-    values: Sequence[Any],
-    *,
-    copy: bool = False,
-    backends: Sequence[Backend] = (),
-    wrappings: Sequence[Wrapping] = (),
-) -> Plan:
-    """The plan with the conversions of values like these. copy: whether the call computes with copies of the arguments.
-
-    backends: those whose options hold for the call. Raises ConversionError where the engine cannot take a leaf.
-    """
-    backend, slots = plan.backend, plan.slots
+def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
+    """The plan with the conversions of values like these. Raises ConversionError where the engine cannot take a leaf."""
+    backend, slots, copy = plan.backend, plan.slots, plan.operator.outlives
     libraries = [slots[n].library for n in plan.active]
     library = backend.library or NUMPY
     result_library: Any = next((each for each in libraries if each is not PYTHON), NUMPY)
@@ -58,6 +48,8 @@ def with_conversions(
     dtypes = dict(zip(plan.active, plan.dtypes))
     enters = [_entering(backend, slots[n], value, dtypes.get(n), copy) for n, value in enumerate(values)]
     leaves = [conversion_out(backend, slots[n], values[n], dtype) for n, dtype in dtypes.items()]
+    if plan.marks is not None:  # results have other shapes than the leaves
+        leaves = [_no_direct_conversion] * len(leaves)
     leave = None if all(each is as_it_is for each in leaves) else tuple(leaves)
     from_numpy = all(each in (NUMPY, PYTHON) for each in libraries)
     return replace(
@@ -65,19 +57,18 @@ def with_conversions(
         library=library,
         result_library=result_library,
         python_result=python_result,
-        enters=unless_identity(enters),
+        enters=_unless_identity(enters),
         owns_leaves=not library.plain_numpy and from_numpy and not copy,
         leave=leave,
-        leave_all=None if leave is None else _conversion_of_all(backend, plan, values),
+        leave_all=None if leave is None or plan.marks is not None else _conversion_of_all(backend, plan, values),
         present=None if direct is None else direct.leave(None, result_library),
         present_all=None if direct is None else direct.leave_all((None,), (result_library,)),
         stand_in=stand_in,
-        scope=_scope(backend, plan, backends or (backend,)),
-        wrappings=tuple(wrappings),
+        scope=_scope(backend, plan),
     )
 
 
-def unless_identity(enters: Sequence[Enter]) -> tuple[Enter, ...] | None:
+def _unless_identity(enters: Sequence[Enter]) -> tuple[Enter, ...] | None:
     """The conversions; None if all are the identity, so that a call skips them."""
     return None if all(enter is as_it_is for enter in enters) else tuple(enters)
 
@@ -94,9 +85,9 @@ def _standing(node_type: NodeType, data: Any, array: Any) -> Any:
 # Contexts ---------------------------------------------------------------------------------------------------------------
 
 
-def _scope(backend: Backend, plan: Plan, backends: Sequence[Backend]) -> Scoping | None:
+def _scope(backend: Backend, plan: Plan) -> Scoping | None:
     """The context of a call: the scopes of the options of its backends, and those of the dtypes."""
-    options = [each.scope() for each in dict.fromkeys(backends)]
+    options = [each.scope() for each in plan.backends]
     needed = [scope for scope in (*options, *_precisions(backend, plan)) if scope is not None]
     if len(needed) <= 1:
         return needed[0] if needed else None
@@ -248,11 +239,9 @@ def _no_direct_conversion(result: Any, taken: set[int]) -> None:
 # Into compiled code -----------------------------------------------------------------------------------------------------
 
 
-def conversions_into_compiled(backend: Backend, plan: Plan, values: Sequence[Any], *, copy: bool) -> list[Enter]:
-    """The conversion of each slot into compiled code.
-
-    Plain NumPy arrays and NumPy numbers are passed unconverted.
-    """
+def into_compiled(plan: Plan, values: Sequence[Any]) -> Plan:
+    """The plan with conversions into compiled code: plain NumPy arrays and NumPy numbers are passed as they are."""
+    backend, copy = plan.backend, copies_for_compiled(plan)
     narrow = not any_wide(plan.all_dtypes)
     dtypes = dict(zip(plan.active, plan.dtypes))
 
@@ -270,11 +259,24 @@ def conversions_into_compiled(backend: Backend, plan: Plan, values: Sequence[Any
             return _copied if copy else as_it_is
         return conversion_in(backend, slot, example, dtype, copy=copy)
 
-    return [conversion(n) for n in range(len(plan.slots))]
+    return replace(plan, enters=_unless_identity([conversion(n) for n in range(len(plan.slots))]))
+
+
+def copies_for_compiled(plan: Plan) -> bool:
+    """Whether compiled code must get copies of the caller's arrays.
+
+    The call waits for the engine if a result is a NumPy array or a Python number. Otherwise the engine may still read
+    an argument while the caller writes into it.
+    """
+    forms = plan.operator.forms
+    like_leaves = "arguments" in forms or "argument" in forms
+    libraries = [plan.slots[n].library for n in plan.active] if like_leaves else []
+    waits = plan.result_library is NUMPY or NUMPY in libraries or PYTHON in libraries
+    return plan.operator.outlives or not waits
 
 
 def _copied(value: Any, taken: set[int]) -> Any:
     return value.copy()
 
 
-__all__ = ["conversions_into_compiled", "unless_identity", "with_conversions"]
+__all__ = ["copies_for_compiled", "into_compiled", "with_conversions"]

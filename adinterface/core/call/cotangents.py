@@ -18,14 +18,14 @@ from .messages import describe
 from .plan import Plan
 
 
-def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, name: str | None = None) -> Arrays:
+def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False) -> Arrays:
     """One native tangent for each active leaf of the call, after `enter`.
 
-    name: the name of a single tangent in messages. Raises TreeError, naming the path, for a tangent that does not match.
+    Raises TreeError, naming the path, for a tangent that does not match.
     """
     plan = call.plan
-    if call.native_tangents is not None:
-        return call.native_tangents(tangents, stacked, name)
+    if plan.operator.tangents is not None:
+        return plan.operator.tangents(call, tangents, stacked)
     require_one_each(plan, tangents)
     values = None if stacked else plan.values_like_arguments(tangents)
     if values is not None and not plan.library.mutable and [*map(type, values)] == [*map(type, call.leaves)]:
@@ -35,7 +35,7 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
         native = tuple(map(match.converted, call.leaves, values))
     else:
         for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
-            match.read(structure, tangent, name or f"tangents[{i}]")
+            match.read(structure, tangent, name_of_tangent(plan, i))
         native = match.finish()
     if plan.library.mutable:
         for tangent in native:
@@ -43,10 +43,15 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
     return native
 
 
+def name_of_tangent(plan: Plan, i: int) -> str:
+    """The tangent of an argument in messages."""
+    return "v" if plan.operator.directions == "second argument" else f"tangents[{i}]"
+
+
 def require_one_each(plan: Plan, tangents: Sequence[Any]) -> None:
     if len(tangents) != len(plan.structures):
         raise TreeError(
-            f"{plan.operator}: there are {len(plan.structures)} arguments, so there must be as many tangents, "
+            f"{plan.operator.name}: there are {len(plan.structures)} arguments, so there must be as many tangents, "
             f"not {len(tangents)}; None is the tangent of a Constant."
         )
 

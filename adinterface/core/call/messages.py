@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..contract import other_packages
 from ..contract.auto import AutoBackend
-from ..contract.errors import DisconnectedWarning, PrecisionWarning, an, levels_to_the_user
+from ..contract.errors import PrecisionWarning, an, levels_to_the_user
 from ..contract.inexact import Accuracy
 from ..contract.library import PYTHON, Library, kind
 from ..contract.record import tell_doubt
@@ -47,7 +47,8 @@ def _place(path: str, slot: Slot, value: Any) -> Place:
     return Place(path, describe(value), note, slot if slot.differentiated else None)
 
 
-def nothing_differentiable(operator: str, plan: Plan, slots: Iterable[tuple[Slot, Any]]) -> str:
+def nothing_differentiable(plan: Plan, slots: Iterable[tuple[Slot, Any]]) -> str:
+    operator = plan.operator.name
     lines = [f"{operator}: no argument has a gradient."]
     lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in places_of(plan.structures, slots))
     if not plan.structures:
@@ -92,16 +93,6 @@ def _short(value: Any) -> str:
         return "None"
     text = repr(value)
     return f"{type(value).__name__} {text}" if len(text) <= 40 and "\n" not in text else type(value).__name__
-
-
-def warn_disconnected(operator: str) -> None:
-    warnings.warn(
-        f"{operator}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
-        f"Only what is computed inside f, from the arguments that f receives, is differentiated: a number made by float(x), "
-        f"x.item() or x.detach() is a constant, and so is what was pickled or copied by copy.deepcopy.",
-        DisconnectedWarning,
-        stacklevel=levels_to_the_user(),
-    )
 
 
 def warn_imprecise(operator: str, names: Sequence[str], accuracies: Sequence[Accuracy]) -> None:

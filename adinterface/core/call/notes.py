@@ -62,10 +62,10 @@ def _of_containers(plan: Plan, message: str) -> Iterator[str]:
     for i, place in enumerate(plan.structures):
         if not isinstance(place, Node) or place.cls not in _CONTAINERS:
             continue
-        name, remedy = place.cls.__name__, _CONTAINERS[place.cls].format(operator=plan.operator)
+        name, remedy = place.cls.__name__, _CONTAINERS[place.cls].format(operator=plan.operator.name)
         alone = len(plan.structures) == 1 and name != "dict"
         if alone and re.search("missing .* required positional argument", message):
-            yield f"argument 0 is one {name}. Pass its entries as arguments of their own: {plan.operator}(f, backend, *x)."
+            yield f"argument 0 is one {name}. Pass its entries as arguments of their own: {plan.operator.name}(f, backend, *x)."
         elif re.search(rf"\b{name}\b" if name == "dict" else rf"\b{name}\b|(?<!element with a )\bsequence\b", message):
             yield f"argument {i} is a {name}, which reaches f as a {name} of its entries. {remedy}"
 
@@ -73,7 +73,7 @@ def _of_containers(plan: Plan, message: str) -> Iterator[str]:
 def _of_keyword(plan: Plan, name: str) -> str:
     auto, remedy = plan.backend.auto, "f does not take it."
     if name in _OTHERS:
-        remedy = _OTHERS[name].format(operator=plan.operator)
+        remedy = _OTHERS[name].format(operator=plan.operator.name)
     elif hasattr(auto, name):
         remedy = f"It is an option of the backend: {type(auto).__name__}({name}=...)."
     return f"Keyword arguments go to f, {name} too. {remedy}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +27,7 @@ from ..tree import (
 from .messages import describe
 from .notes import notes_on_call, remedy_of_value
 from .plan import Plan
-
-#: The part of f's value that is differentiated: a real scalar; a real scalar followed by auxiliary values; every floating leaf.
-OutputKind = Literal["scalar", "scalar and aux", "tree"]
+from .row import OutputKind
 
 
 class OutputStructure:
@@ -80,10 +78,12 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         structure, leaves = flatten(result, "the result of f")
         if not any(leaf.differentiated for leaf in leaves):
             remedy = remedy_of_value(result) or "Return floating numbers or arrays."
-            raise OutputError(f"{plan.operator}: f returned {describe(result)}, in which nothing has a derivative. {remedy}")
+            raise OutputError(
+                f"{plan.operator.name}: f returned {describe(result)}, in which nothing has a derivative. {remedy}"
+            )
     else:
         first, rest = scalar_and_rest(result) if output == "scalar and aux" else (result, None)
-        check_scalar(plan.operator, stood_for(first), result)
+        check_scalar(plan.operator.name, stood_for(first), result)
         structure, leaves = flatten(first if rest is None else rest, "the result of f")
         if rest is not None:
             leaves[1:] = [Leaf(leaf.value, leaf.library, None, False) for leaf in leaves[1:]]

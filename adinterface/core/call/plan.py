@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ..contract.library import (
     complex_of,
     widest,
 )
-from ..contract.nodes import NodeType, Wrapping
+from ..contract.nodes import Around, NodeType
 from ..contract.static_values import Unkeyed
 from ..contract.structures import is_stateful
 from ..tree import (
@@ -41,6 +41,18 @@ from ..tree import (
     is_in_front,
     is_promoted,
 )
+from .row import Compute, OperatorRow
+
+
+class Engines(NamedTuple):
+    """The backends of an operator on a backend value."""
+
+    #: Those of second derivatives, both the same otherwise.
+    outer: Backend
+    inner: Backend
+    #: The one whose arrays f gets, and all whose options hold for a call.
+    backend: Backend
+    backends: tuple[Backend, ...]
 
 
 @dataclass(frozen=True)
@@ -51,9 +63,16 @@ class Plan:
     refer to them. All calls with one signature share a plan.
     """
 
-    #: The name of the operator, for messages, and the backend whose arrays f gets.
-    operator: str
+    operator: OperatorRow
+    #: See `Engines`.
+    outer: Backend
+    inner: Backend
     backend: Backend
+    backends: tuple[Backend, ...]
+    #: Whether one of them estimates its errors.
+    estimates: bool
+    #: What the engine computes: that of the operator, or compiled.
+    compute: Compute
 
     # places
 
@@ -113,8 +132,12 @@ class Plan:
 
     #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
     records_evaluation: bool = False
-    #: What surrounds a call that writes into its arguments: f's changes, or gradients in buffers.
-    wrappings: tuple[Wrapping, ...] = ()
+    #: What surrounds the calls, for objects that they write to.
+    around: tuple[Around, ...] = ()
+
+    def of(self, row: OperatorRow) -> Plan:
+        """This plan for another operator with the same arguments."""
+        return replace(self, operator=row, compute=row.compute)
 
     def places(self) -> Iterator[tuple[str, Structure]]:
         """The structure of each argument and keyword, with its path."""
@@ -154,7 +177,7 @@ class Plan:
         return signature.values if signature.key == self.tangent_key else None
 
 
-def lay_out(operator: str, backend: Backend, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any]]:
+def lay_out(row: OperatorRow, engines: Engines, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any]]:
     """The plan of calls with such arguments, without conversions yet; and the values of its slots."""
     traversal = Flattening()
     slots, values = traversal.slots, traversal.values
@@ -172,10 +195,12 @@ def lay_out(operator: str, backend: Backend, args: Sequence[Any], kwargs: Mappin
     keywords = {name: traversal.keyword(value, name) for name, value in kwargs.items()}
     active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
     native_dtypes, all_dtypes = _dtypes(slots)
-    library = backend.library or NUMPY
+    library = engines.backend.library or NUMPY
     plan = Plan(
-        operator=operator,
-        backend=backend,
+        operator=row,
+        **engines._asdict(),
+        estimates=engines.outer.estimates or engines.inner.estimates,
+        compute=row.compute,
         structures=tuple(structures),
         keywords=keywords,
         slots=tuple(slots),
@@ -296,4 +321,4 @@ def _tangent_key(
         return None
 
 
-__all__ = ["Plan", "lay_out"]
+__all__ = ["Engines", "Plan", "lay_out"]

@@ -39,7 +39,7 @@ from .library import (
     width,
 )
 from .loops import Loops, Step
-from .nodes import NodeType, Wrapping
+from .nodes import Around, NodeType
 from .notes import TAKE_FUNCTIONS, Note, note_of
 from .other_packages import advice
 from .publish import publish
@@ -55,7 +55,7 @@ __all__ = [
     "PYTHON", "unsupported_dtype", "KnownFailure",
     # what gives speed, rules, loops, containers, and an engine whose derivatives have errors
     "Shortcuts", "Gradient", "Jacobian", "Linearized", "Randomness", "LibraryShortcuts", "Enter", "Leave", "LeaveAll",
-    "Scoping", "FlatRule", "Point", "Loops", "Step", "NodeType", "Wrapping", "Accuracy", "LeafAccuracy",
+    "Scoping", "FlatRule", "Point", "Loops", "Step", "NodeType", "Around", "Accuracy", "LeafAccuracy",
     # helpers: of arrays and dtypes, messages, records, static values, extensions
     "as_it_is", "kind", "width", "any_wide", "epsilon", "dtype_name", "library_of", "library_of_array", "size_of",
     "block_dtype", "require_linear", "Note", "note_of", "TAKE_FUNCTIONS", "advice", "levels_to_the_user",

@@ -140,6 +140,8 @@ def _is_changed(option: Field[Any], value: Any) -> bool:
 class MatrixBackend(AutoBackend):
     """Base of backend values that wrap another one and return their own kind of matrix. No other backend may wrap them."""
 
+    backend: AutoBackend
+
 
 @dataclass(frozen=True, repr=False)
 class AutoJax(AutoBackend, package="'adinterface[jax]'", optimisers={"optax": "adinterface_jax.optimisers:Optax"}):

@@ -6,23 +6,22 @@ An engine adds its own (`torch.nn.Module`, JAX's pytrees) through its backend, a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Final
 
 from .members import own_members
 from .static_values import key_of
 
 
-class Wrapping:
+class Around:
     """What surrounds a call for objects that the call writes to. This one changes nothing."""
 
-    def inside(self, kind: Any, f: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Callable[..., Any], Sequence[Any]]:
-        """The operation, f and the arguments of f of the call inside. Only one wrapping of a call changes the operation."""
-        return kind, f, args
+    def __call__(self, call: Any, evaluate: Callable[[Any], Any]) -> Any:
+        """The results of a call. evaluate: from a call to its results.
 
-    def finish(self, results: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The user's results from those of the call inside, after the objects in the arguments are written to."""
-        return results
+        `call.arguments` has the user's arguments and keywords. Another f may be set in `call.f`, the same in all calls.
+        """
+        return evaluate(call)
 
 
 class NodeType(ABC):
@@ -89,11 +88,11 @@ class NodeType(ABC):
         """For an owner: the contents beyond the children, to compare after f has changed them."""
         return ()
 
-    def wrapping(self, operation: Any, plan: Any) -> Wrapping | None:
-        """What surrounds the calls of an operation whose arguments contain such objects; None for nothing.
+    def around(self, operator: Any, plan: Any) -> Around | None:
+        """What surrounds the calls of an operator whose arguments contain such objects; None for nothing.
 
-        For objects that f may write to: f gets private ones, and the wrapping must write their new state into the caller's. It
-        is made when such calls are planned. Raises TypeError for an operation that takes no such objects.
+        For objects that f may write to: f gets private ones, and their new state must be written into the caller's. Asked
+        when such calls are planned. operator: its row. Raises TypeError for an operator that takes no such objects.
         """
         return None
 

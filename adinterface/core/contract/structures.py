@@ -191,8 +191,8 @@ class Marker(NodeType):
 
 
 def is_stateful(node_type: NodeType) -> bool:
-    """Whether f may write into such objects: a wrapping that is not of a marker, which f does not see."""
-    return "wrapping" in node_type.gives and not isinstance(node_type, Marker)
+    """Whether f may write into such objects: something surrounds their calls, and they are no markers, which f does not see."""
+    return "around" in node_type.gives and not isinstance(node_type, Marker)
 
 
 def marks_argument(node_type: NodeType) -> bool:

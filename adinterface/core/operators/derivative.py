@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
-from ..call.output import OutputKind
+from ..call.row import OperatorRow, Parts
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
-from .dispatch import OPERATIONS
-from .operation import Forms, Operation, Results, ResultType, SecondOrderOperation, Takes
 from .run import run
+from .table import OPERATORS
 from .typed import typed
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constant
     >>> round(derivative(lambda x: 5 * x + 3, AutoFiniteDifferences(), 10), 6)
     5.0
     """
-    return run(Derivative, backend, f, (x, *constants), kwargs)
+    return run(DERIVATIVE, backend, f, (x, *constants), kwargs)
 
 
 @typed["signatures.ValueAndDerivativeOperator"]()
@@ -55,7 +54,7 @@ def value_and_derivative(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueAndDerivative[Any]:
     """`(value, derivative)` from the same evaluations of f; see `derivative`."""
-    both: ValueAndDerivative[Any] = run(ValueDerivative, backend, f, (x, *constants), kwargs)
+    both: ValueAndDerivative[Any] = run(VALUE_AND_DERIVATIVE, backend, f, (x, *constants), kwargs)
     return both
 
 
@@ -67,7 +66,7 @@ def second_derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *c
     >>> round(second_derivative(lambda x: x**3, AutoFiniteDifferences(), 2.0), 4)
     12.0
     """
-    return run(SecondDerivative, backend, f, (x, *constants), kwargs)
+    return run(SECOND_DERIVATIVE, backend, f, (x, *constants), kwargs)
 
 
 @typed["signatures.ValueDerivativeAndSecondDerivativeOperator"]()
@@ -75,49 +74,52 @@ def value_derivative_and_second_derivative(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueDerivativeAndSecondDerivative[Any]:
     """`(value, derivative, second_derivative)` from the same evaluations of f; see `derivative`."""
-    result: ValueDerivativeAndSecondDerivative[Any] = run(ValueDerivativeSecondDerivative, backend, f, (x, *constants), kwargs)
+    result: ValueDerivativeAndSecondDerivative[Any] = run(
+        VALUE_DERIVATIVE_AND_SECOND_DERIVATIVE, backend, f, (x, *constants), kwargs
+    )
     return result
 
 
-class ValueDerivative(Operation):
-    name = "value_and_derivative"
-    result: ClassVar[ResultType] = ValueAndDerivative
-    forms: ClassVar[Forms] = ("value", "tangent")
-    takes: ClassVar[Takes] = "one number"
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        outputs, pushed, aux = derive.derivative(self.backend, function, leaves, value=self.gives_value)
-        return self.parts(outputs, aux, pushed)
+def _value_and_derivative(f: Call, x: Arrays, _: Arrays) -> Parts:
+    """The pushforward of one."""
+    outputs, pushed, aux = derive.derivative(f.plan.backend, f, x)
+    return (outputs, aux), (Aux((), aux.form), pushed)
 
 
-class Derivative(ValueDerivative):
-    name = "derivative"
-    result: ClassVar[ResultType] = None
-    forms: ClassVar[Forms] = ("tangent",)
+def _derivative(f: Call, x: Arrays, _: Arrays) -> Parts:
+    _, pushed, aux = derive.derivative(f.plan.backend, f, x, value=False)
+    return ((Aux((), aux.form), pushed),)
 
 
-class ValueDerivativeSecondDerivative(SecondOrderOperation):
-    name = "value_derivative_and_second_derivative"
-    output: ClassVar[OutputKind] = "tree"
-    result: ClassVar[ResultType] = ValueDerivativeAndSecondDerivative
-    forms: ClassVar[Forms] = ("value", "tangent", "tangent")
-    takes: ClassVar[Takes] = "one number"
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        first, second, aux = derive.second_derivative(self.outer, self.inner, function, leaves, value=self.gives_value)
-        outputs, beside = aux.arrays[: len(first)], Aux(aux.arrays[len(first) :], aux.form)
-        return self.parts(outputs, beside, *([first] if self.gives_value else []), second)
+def _value_derivative_and_second(f: Call, x: Arrays, _: Arrays) -> Parts:
+    """The pushforward of one, of the pushforward of one, whose aux is the value and its aux."""
+    first, second, aux = derive.second_derivative(f.plan.outer, f.plan.inner, f, x)
+    outputs, beside, form = aux.arrays[: len(first)], aux.arrays[len(first) :], Aux((), aux.form)
+    return (outputs, Aux(beside, aux.form)), (form, first), (form, second)
 
 
-class SecondDerivative(ValueDerivativeSecondDerivative):
-    name = "second_derivative"
-    result: ClassVar[ResultType] = None
-    forms: ClassVar[Forms] = ("tangent",)
+def _second_derivative(f: Call, x: Arrays, _: Arrays) -> Parts:
+    _, second, aux = derive.second_derivative(f.plan.outer, f.plan.inner, f, x, value=False)
+    return ((Aux((), aux.form), second),)
 
 
-OPERATIONS |= {
-    derivative: Derivative,
-    value_and_derivative: ValueDerivative,
-    second_derivative: SecondDerivative,
-    value_derivative_and_second_derivative: ValueDerivativeSecondDerivative,
+VALUE_AND_DERIVATIVE = OperatorRow(
+    "value_and_derivative", _value_and_derivative, ("value", "tangent"), ValueAndDerivative, takes="one number"
+)
+DERIVATIVE = OperatorRow("derivative", _derivative, ("tangent",), takes="one number")
+VALUE_DERIVATIVE_AND_SECOND_DERIVATIVE = OperatorRow(
+    "value_derivative_and_second_derivative",
+    _value_derivative_and_second,
+    ("value", "tangent", "tangent"),
+    ValueDerivativeAndSecondDerivative,
+    order=2,
+    takes="one number",
+)
+SECOND_DERIVATIVE = OperatorRow("second_derivative", _second_derivative, ("tangent",), order=2, takes="one number")
+
+OPERATORS |= {
+    derivative: DERIVATIVE,
+    value_and_derivative: VALUE_AND_DERIVATIVE,
+    second_derivative: SECOND_DERIVATIVE,
+    value_derivative_and_second_derivative: VALUE_DERIVATIVE_AND_SECOND_DERIVATIVE,
 }

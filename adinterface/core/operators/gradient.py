@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
-from ..call.messages import warn_disconnected
-from ..call.output import OutputKind
+from ..call.row import OperatorRow, Parts
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
-from .dispatch import OPERATIONS
-from .operation import Forms, Operation, Results, ResultType
 from .run import run
+from .table import OPERATORS
 from .typed import typed
 
 if TYPE_CHECKING:
@@ -55,7 +53,7 @@ def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> [round(g, 6) for g in gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0, 5.0)]
     [15.0, 10.0, 6.0]
     """
-    gradients: tuple[Any, ...] = run(GradientOperation, backend, f, args, kwargs)
+    gradients: tuple[Any, ...] = run(GRADIENT, backend, f, args, kwargs)
     return gradients
 
 
@@ -75,43 +73,39 @@ def value_and_gradient(
     >>> value
     {'div': 0.75, 'mul': 12.0}
     """
-    both: ValueAndGradient[tuple[Any, ...]] = run(ValueAndGradientOperation, backend, f, args, kwargs)
+    both: ValueAndGradient[tuple[Any, ...]] = run(VALUE_AND_GRADIENT, backend, f, args, kwargs)
     return both
 
 
-class GradientOperation(Operation):
-    name = "gradient"
-    output: ClassVar[OutputKind] = "scalar"
-    forms: ClassVar[Forms] = ("arguments",)
-    compiles_function = True
-    stores = True
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        _, _, gradients, connected = derive.gradient(self.backend, function, leaves, value=False)
-        return gradients, () if connected else None  # structure, which an engine does not compute
-
-    def finish(self, call: Call, results: Results) -> Any:
-        gradients, connected = results
-        if connected is None:
-            warn_disconnected(call.plan.operator)
-        return call.gradients(gradients)
+def _value_and_gradient(f: Call, x: Arrays, _: Arrays) -> Parts:
+    """The pullback of one."""
+    outputs, aux, gradients, connected = derive.gradient(f.plan.backend, f, x)
+    return ((outputs, aux), gradients) if connected else ((outputs, aux), gradients, None)
 
 
-class ValueAndGradientOperation(GradientOperation):
-    name = "value_and_gradient"
-    output: ClassVar[OutputKind] = "scalar and aux"
-    result: ClassVar[ResultType] = ValueAndGradient
-    forms: ClassVar[Forms] = ("value", "arguments")
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        outputs, aux, gradients, connected = derive.gradient(self.backend, function, leaves)
-        return outputs, aux, (gradients, () if connected else None)
-
-    def finish(self, call: Call, results: Results) -> Any:
-        outputs, aux, gradients = results
-        return ValueAndGradient(call.value(outputs, aux), super().finish(call, gradients))
+def _gradient(f: Call, x: Arrays, _: Arrays) -> Parts:
+    """The same without the value, which compiled code need not return."""
+    result = derive.gradient(f.plan.backend, f, x, value=False)
+    return (result.gradients,) if result.connected else (result.gradients, None)
 
 
-GradientOperation.following = ValueAndGradientOperation
+VALUE_AND_GRADIENT = OperatorRow(
+    "value_and_gradient",
+    _value_and_gradient,
+    ("value", "arguments"),
+    ValueAndGradient,
+    output="scalar and aux",
+    compiles_f=True,
+    writes=True,
+)
+GRADIENT = OperatorRow(
+    "gradient",
+    _gradient,
+    ("arguments",),
+    output="scalar",
+    compiles_f=True,
+    writes=True,
+    with_value=VALUE_AND_GRADIENT,
+)
 
-OPERATIONS |= {gradient: GradientOperation, value_and_gradient: ValueAndGradientOperation}
+OPERATORS |= {gradient: GRADIENT, value_and_gradient: VALUE_AND_GRADIENT}

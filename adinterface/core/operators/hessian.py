@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
-from ..call.cotangents import native_tangents
+from ..call.row import OperatorRow, Parts
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
-from .dispatch import OPERATIONS
-from .operation import Directions, Forms, Results, ResultType, SecondOrderOperation, Takes
 from .run import run
+from .table import OPERATORS
 from .typed import typed
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def hvp(f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constan
     >>> hvp(lambda x: (x**3).sum(), AutoFiniteDifferences(), np.array([1.0, 2.0]), np.array([1.0, 1.0])).round(5)
     array([ 6., 12.])
     """
-    return run(Hvp, backend, f, (x, v, *constants), kwargs)
+    return run(HVP, backend, f, (x, v, *constants), kwargs)
 
 
 @typed["signatures.GradientAndHvpOperator"]()
@@ -65,7 +65,7 @@ def gradient_and_hvp(
     f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any
 ) -> GradientAndHvp[Any]:
     """`(gradient, hvp)` from the same evaluations of f; both of x's type and structure. See `hvp`."""
-    both: GradientAndHvp[Any] = run(GradientHvp, backend, f, (x, v, *constants), kwargs)
+    both: GradientAndHvp[Any] = run(GRADIENT_AND_HVP, backend, f, (x, v, *constants), kwargs)
     return both
 
 
@@ -83,7 +83,7 @@ def hessian(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: 
     array([[0., 1.],
            [1., 0.]])
     """
-    return run(Hessian, backend, f, (x, *constants), kwargs)
+    return run(HESSIAN, backend, f, (x, *constants), kwargs)
 
 
 @typed["signatures.ValueGradientAndHessianOperator"]()
@@ -91,7 +91,7 @@ def value_gradient_and_hessian(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueGradientAndHessian[Any, Any, Any]:
     """`(value, gradient, hessian)`, with no more evaluations of f than `hessian` alone; see there."""
-    result: ValueGradientAndHessian[Any, Any, Any] = run(ValueGradientHessian, backend, f, (x, *constants), kwargs)
+    result: ValueGradientAndHessian[Any, Any, Any] = run(VALUE_GRADIENT_AND_HESSIAN, backend, f, (x, *constants), kwargs)
     return result
 
 
@@ -107,69 +107,62 @@ def diagonal_hessian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any,
     >>> [round(d, 5) for d in diagonal_hessian(lambda x, y: x**2 * y, AutoFiniteDifferences(), 1.0, 2.0)]
     [4.0, 0.0]
     """
-    diagonals: tuple[Any, ...] = run(DiagonalHessian, backend, f, args, kwargs)
+    diagonals: tuple[Any, ...] = run(DIAGONAL_HESSIAN, backend, f, args, kwargs)
     return diagonals
 
 
-class DiagonalHessian(SecondOrderOperation):
-    name = "diagonal_hessian"
-    forms: ClassVar[Forms] = ("arguments",)
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        return (derive.hessian_diagonal(self.outer, self.inner, function, leaves),)
+def _gradient_and_hvp(f: Call, x: Arrays, v: Arrays) -> Parts:
+    """The pushforward of the gradient along v."""
+    gradients, products, _ = derive.hvp(f.plan.outer, f.plan.inner, f, x, v)
+    return gradients, products
 
 
-class GradientHvp(SecondOrderOperation):
-    name = "gradient_and_hvp"
-    result: ClassVar[ResultType] = GradientAndHvp
-    forms: ClassVar[Forms] = ("argument", "argument")
-    takes: ClassVar[Takes] = "one argument"
-    of_complex = True
-    directions: ClassVar[Directions | None] = "second argument"
-
-    def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
-        if len(args) < 2:
-            raise TypeError(f"{self.name}(f, backend, x, v, *constants): takes x and its direction v, but got {len(args)}.")
-        x, v, *constants = args
-        return (x, *constants), (v, *[None] * len(constants))
-
-    def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
-        return native_tangents(call, directions, name="v")
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        both = self.result is not None
-        gradients, products, _ = derive.hvp(self.outer, self.inner, function, leaves, tangents, value=both)
-        return (gradients, products) if both else (products,)
+def _hvp(f: Call, x: Arrays, v: Arrays) -> Parts:
+    return (derive.hvp(f.plan.outer, f.plan.inner, f, x, v, value=False).tangents,)
 
 
-class Hvp(GradientHvp):
-    name = "hvp"
-    result: ClassVar[ResultType] = None
-    forms: ClassVar[Forms] = ("argument",)
+def _value_gradient_and_hessian(f: Call, x: Arrays, _: Arrays) -> Parts:
+    """The Jacobian of the gradient, whose aux is the value and its aux."""
+    gradients, aux, blocks = derive.hessian(f.plan.outer, f.plan.inner, f, x)
+    return (aux.arrays[:1], Aux(aux.arrays[1:], aux.form)), gradients, blocks
 
 
-class ValueGradientHessian(SecondOrderOperation):
-    name = "value_gradient_and_hessian"
-    result: ClassVar[ResultType] = ValueGradientAndHessian
-    forms: ClassVar[Forms] = ("value", "argument", "hessian")
-    takes: ClassVar[Takes] = "one argument"
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        gradients, aux, blocks = derive.hessian(self.outer, self.inner, function, leaves, value=self.gives_value)
-        outputs, beside = aux.arrays[:1], Aux(aux.arrays[1:], aux.form)
-        return self.parts(outputs, beside, *([gradients] if self.gives_value else []), blocks)
+def _hessian(f: Call, x: Arrays, _: Arrays) -> Parts:
+    return (derive.hessian(f.plan.outer, f.plan.inner, f, x, value=False).blocks,)
 
 
-class Hessian(ValueGradientHessian):
-    name = "hessian"
-    result: ClassVar[ResultType] = None
-    forms: ClassVar[Forms] = ("hessian",)
+def _diagonal_hessian(f: Call, x: Arrays, _: Arrays) -> Parts:
+    return (derive.hessian_diagonal(f.plan.outer, f.plan.inner, f, x),)
 
 
-OPERATIONS |= {
-    hvp: Hvp,
-    gradient_and_hvp: GradientHvp,
-    hessian: Hessian,
-    value_gradient_and_hessian: ValueGradientHessian,
-    diagonal_hessian: DiagonalHessian,
+GRADIENT_AND_HVP = OperatorRow(
+    "gradient_and_hvp",
+    _gradient_and_hvp,
+    ("argument", "argument"),
+    GradientAndHvp,
+    output="scalar",
+    order=2,
+    of_complex=True,
+    takes="one argument",
+    directions="second argument",
+)
+HVP = replace(GRADIENT_AND_HVP, name="hvp", compute=_hvp, forms=("argument",), result=None)
+VALUE_GRADIENT_AND_HESSIAN = OperatorRow(
+    "value_gradient_and_hessian",
+    _value_gradient_and_hessian,
+    ("value", "argument", "hessian"),
+    ValueGradientAndHessian,
+    output="scalar",
+    order=2,
+    takes="one argument",
+)
+HESSIAN = OperatorRow("hessian", _hessian, ("hessian",), output="scalar", order=2, takes="one argument")
+DIAGONAL_HESSIAN = OperatorRow("diagonal_hessian", _diagonal_hessian, ("arguments",), output="scalar", order=2)
+
+OPERATORS |= {
+    hvp: HVP,
+    gradient_and_hvp: GRADIENT_AND_HVP,
+    hessian: HESSIAN,
+    value_gradient_and_hessian: VALUE_GRADIENT_AND_HESSIAN,
+    diagonal_hessian: DIAGONAL_HESSIAN,
 }

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
+from ..call.row import OperatorRow, Parts
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays
-from .dispatch import OPERATIONS
-from .operation import Forms, Operation, Results, ResultType
+from ..contract.backend import Arrays, Aux
 from .run import run
+from .table import OPERATORS
 from .typed import typed
 
 if TYPE_CHECKING:
@@ -51,29 +51,27 @@ def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> jacobian(lambda a, x: a**2 * x, AutoFiniteDifferences(), np.array([1.0, 2.0]), 3.0)[1].round(6)
     array([1., 4.])
     """
-    return run(JacobianOperation, backend, f, args, kwargs)
+    return run(JACOBIAN, backend, f, args, kwargs)
 
 
 @typed["signatures.ValueAndJacobianOperator"]()
 def value_and_jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndJacobian[Any, Any]:
     """`(value, jacobian)`, with no more evaluations of f than `jacobian` alone; see there."""
-    both: ValueAndJacobian[Any, Any] = run(ValueAndJacobianOperation, backend, f, args, kwargs)
+    both: ValueAndJacobian[Any, Any] = run(VALUE_AND_JACOBIAN, backend, f, args, kwargs)
     return both
 
 
-class ValueAndJacobianOperation(Operation):
-    name = "value_and_jacobian"
-    result: ClassVar[ResultType] = ValueAndJacobian
-    forms: ClassVar[Forms] = ("value", "jacobian")
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        return self.parts(*derive.jacobian(self.backend, function, leaves, value=self.gives_value))
+def _value_and_jacobian(f: Call, x: Arrays, _: Arrays) -> Parts:
+    outputs, aux, blocks = derive.jacobian(f.plan.backend, f, x)
+    return (outputs, aux), (Aux((), aux.form), blocks)
 
 
-class JacobianOperation(ValueAndJacobianOperation):
-    name = "jacobian"
-    result: ClassVar[ResultType] = None
-    forms: ClassVar[Forms] = ("jacobian",)
+def _jacobian(f: Call, x: Arrays, _: Arrays) -> Parts:
+    _, aux, blocks = derive.jacobian(f.plan.backend, f, x, value=False)
+    return ((Aux((), aux.form), blocks),)
 
 
-OPERATIONS |= {jacobian: JacobianOperation, value_and_jacobian: ValueAndJacobianOperation}
+VALUE_AND_JACOBIAN = OperatorRow("value_and_jacobian", _value_and_jacobian, ("value", "jacobian"), ValueAndJacobian)
+JACOBIAN = OperatorRow("jacobian", _jacobian, ("jacobian",))
+
+OPERATORS |= {jacobian: JACOBIAN, value_and_jacobian: VALUE_AND_JACOBIAN}

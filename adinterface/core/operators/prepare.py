@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..call.call import Call
 from ..call.messages import require_function
 from ..call.plan import Plan
+from ..call.row import OperatorRow
 from ..contract.auto import AutoBackend
 from ..contract.cache import Cache
 from ..contract.static_values import Unkeyed, key_of
 from ..contract.structures import Given
 from ..contract.tracing import untraced
 from ..tree import Signature
-from .dispatch import Kind, operation_of, outer_operator_of, recipe, require_operator
-from .evaluate import evaluate, specialized
-from .specialization import Specialization
+from .compiled import compiled
+from .run import Directions, bound, evaluate, find_plan, resolved, surrounded
+from .table import OUTER, entry_of, names_of, require_operator, row_of
 from .typed import typed
-from .wrapped import finished, inside
 
 if TYPE_CHECKING:
     from ... import _signatures as signatures
@@ -51,51 +51,43 @@ def prepare(
     >>> fast(np.array([1.0, 3.0]))[0].round(6)
     array([2., 6.])
     """
-    kind, f, backend, example_args = _parts(operator, f, (backend, *example_args), kwargs)
-    inner = prepared = Prepared(kind, backend, f)
-    args, _ = prepared._operation.arguments(example_args)
-    plan, values, signature = prepared._operation.find_plan(args, kwargs)
-    if plan.wrappings:
-        inner, plan, values, signature = prepared._inside(plan, args, kwargs)
-    inner._specialization(plan, values, signature)  # the engine compiles at the first call
-    return prepared
-
-
-def _parts(
-    operator: Any, f: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Kind, Callable[..., Any], AutoBackend, tuple[Any, ...]]:
-    around = outer_operator_of(operator)
+    around = entry_of(OUTER, operator)
     if around is not None:
-        return around(f"prepare({operator.__name__}, operator, f, backend, ...)", f, rest, kwargs)
-    kind = require_operator("prepare(operator, f, backend, *example_args)", operator)
-    require_function("prepare", f)
-    return kind, f, rest[0], rest[1:]
-
-
-#: From the values and the directions of a call to its results: compiled code, or `evaluate` with all but these.
-_Compute = Callable[[Sequence[Any], tuple[Any, ...] | None], Any]
+        caller = f"prepare({operator.__name__}, operator, f, backend, ...)"
+        row, f, backend, example_args = around(caller, f, (backend, *example_args), kwargs)
+    else:
+        row = require_operator("prepare(operator, f, backend, *example_args)", operator)
+        require_function("prepare", f)
+    prepared = Prepared(row, backend, f)
+    args, _ = row.arguments(example_args)
+    plan, values, signature = find_plan(row, backend, args, kwargs)
+    if not plan.around:
+        prepared._specialization(Call(plan, prepared._f, values), signature)  # the engine compiles at the first call
+    return prepared
 
 
 class Prepared:
     """An operator for one f; made by `prepare`."""
 
-    def __init__(self, kind: Kind, auto: AutoBackend, f: Callable[..., Any]):
-        operation = operation_of(kind, auto)
-        self._kind, self._operation, self._auto, self._original = kind, operation, auto, f
-        self._f = operation.backend.compile_function(f) if operation.compiles_function else f
+    def __init__(self, row: OperatorRow, auto: AutoBackend, f: Callable[..., Any]):
+        self._row, self._auto, self._original = row, auto, f
         self._name = getattr(f, "__name__", f)
-        compiling = [each for each in operation.backends if each.library is operation.backend.library]
+        row, engines = resolved(row, auto)
+        backend = engines.backend
+        self._backend = backend
+        self._f = backend.compile_function(f) if row.compiles_f else f
+        compiling = [each for each in engines.backends if each.library is backend.library]
         # Differences are taken of numbers, which compiled code has not.
-        compiles = operation.compiles and not operation.estimates
+        compiles = row.compiles and not engines.outer.estimates and not engines.inner.estimates
         self._compiles = compiles and all(each.compile(_nothing) is not None for each in compiling)
         #: Whether static values are part of the cache key: they are compiled in, or decide what is specialised.
-        self._keys_static = self._compiles or operation.specializes
-        self._known: Cache[_Compute] = Cache(64)
-        self._last: tuple[Plan, _Compute] | None = None
+        self._keys_static = self._compiles or row.bind is not None
+        #: The plans of specializations.
+        self._known: Cache[Plan] = Cache(64)
+        #: The last plan of a signature, and that of its specialization.
+        self._last: tuple[Plan, Plan] | None = None
         self._count = 0
         self._lock = threading.Lock()
-        #: The call inside, for an f that may change its arguments.
-        self._inner: Prepared | None = None
 
     @property
     def max_specializations(self) -> int:
@@ -109,25 +101,30 @@ class Prepared:
     @property
     def specializations(self) -> int:
         """How many signatures have been specialised so far, dropped ones included."""
-        return self._count + (0 if self._inner is None else self._inner._count)
+        return self._count
 
     @untraced
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The operator's results for these arguments."""
         directions = None
-        if self._operation.directions is not None:
-            args, directions = self._operation.arguments(args)
-        plan, values, signature = self._operation.find_plan(args, kwargs)
-        if not plan.wrappings:
-            return self._specialization(plan, values, signature)(values, directions)
-        inner, inner_plan, values, signature = self._inside(plan, args, kwargs)
-        results = inner._specialization(inner_plan, values, signature)(values, directions)
-        return finished(plan, results, args, kwargs)
+        if self._row.directions is not None:
+            args, directions = self._row.arguments(args)
+        plan, values, signature = find_plan(self._row, self._auto, args, kwargs)
+        call = Call(plan, self._f, values)
+        if plan.around:
+            return surrounded(call, (args, kwargs), lambda call: self._evaluate(call, signature, directions))
+        call.plan = self._specialization(call, signature)
+        return evaluate(call, directions)
 
-    def _specialization(self, plan: Plan, values: Sequence[Any], signature: Signature | None) -> _Compute:
-        """The specialization for these arguments. If they have no signature, it is that of a one-shot call."""
+    def _evaluate(self, call: Call, signature: Signature | None, directions: Directions) -> Any:
+        call.plan = self._specialization(call, signature)
+        return evaluate(call, directions)
+
+    def _specialization(self, call: Call, signature: Signature | None) -> Plan:
+        """The plan for such calls. Without a signature it is that of a one-shot call."""
+        plan, values = call.plan, call.values
         if signature is None:
-            return partial(evaluate, self._operation, plan, self._f)
+            return plan
         key: Any = signature.key
         static = (*signature.static_slots, *plan.without_numbers) if self._keys_static else ()
         last = self._last  # once: another thread may set it meanwhile
@@ -137,40 +134,30 @@ class Prepared:
             try:
                 key = key, tuple([_static_key(values[n]) for n in static])
             except Unkeyed:
-                return partial(evaluate, self._operation, plan, self._f)
-        compute = self._known.get(key) or self._specialize(key, plan, values, static)
-        self._last = plan, compute
-        return compute
+                return plan
+        known = self._known.get(key) or self._specialize(key, call, static)
+        self._last = plan, known
+        return known
 
-    def _specialize(self, key: Any, plan: Plan, values: Sequence[Any], static: Sequence[int]) -> _Compute:
-        operation = specialized(self._operation, plan, values, self._f)
+    def _specialize(self, key: Any, call: Call, static: Sequence[int]) -> Plan:
+        plan = call.plan
+        if plan.operator.bind is not None:
+            entered = Call(plan, call.f, call.values)
+            with entered.scope():
+                entered.enter()
+                plan = bound(plan, entered)
         with self._lock:
             known = self._known.get(key)
             if known is None:
-                if self._compiles:
-                    known = Specialization(operation, self._f, plan, values, static).call  # faster than `__call__`
-                else:
-                    known = partial(evaluate, operation, plan, self._f)
+                known = compiled(plan, call.f, call.values, static) if self._compiles else plan
                 self._known.add(key, known)
                 self._count += 1
         return known
 
-    def _inside(
-        self, plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> tuple[Prepared, Plan, Sequence[Any], Signature | None]:
-        """The prepared call inside the wrappings of a plan, and the plan, values and signature of its arguments."""
-        kind, f, args = inside(plan, self._operation.kind, self._original, args)
-        inner = self
-        if f is not self._original:
-            with self._lock:
-                inner = self._inner = self._inner or Prepared(kind, self._auto, f)
-        return inner, *inner._operation.find_plan(args, kwargs)
-
     def copy(self) -> Prepared:
         """Another prepared call that starts with the same specializations."""
-        new = object.__new__(Prepared)
-        vars(new).update(vars(self))
-        new._known, new._lock = self._known.copy(), threading.Lock()
+        new = Prepared(self._row, self._auto, self._original)
+        new._f, new._known, new._last, new._count = self._f, self._known.copy(), self._last, self._count
         return new
 
     __copy__ = copy
@@ -180,24 +167,20 @@ class Prepared:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """f, the operator and the backend, without the specializations."""
-        operators, keywords = recipe(self._kind)
-        return Prepared._again, (operators, keywords, self._original, self._auto, self.max_specializations)
+        return Prepared._again, (*names_of(self._row), self._original, self._auto, self.max_specializations)
 
     @staticmethod
     def _again(
-        operators: tuple[Any, ...], keywords: dict[str, Any], f: Callable[..., Any], auto: AutoBackend, max_specializations: int
+        operator: Any, keywords: dict[str, Any] | None, f: Callable[..., Any], auto: AutoBackend, max_specializations: int
     ) -> Prepared:
-        kind, operator, *rest = operators[0], *operators, f, auto
-        if not isinstance(kind, type):
-            kind, f, auto, _ = _parts(operator, rest[0], tuple(rest[1:]), keywords)
-        prepared = Prepared(kind, auto, f)
+        prepared = Prepared(row_of(operator, keywords, f, auto), auto, f)
         prepared.max_specializations = max_specializations
         return prepared
 
     def __repr__(self) -> str:
         count = len({*map(id, self._known.entries())})
         text = f"{count} specialization" + "s" * (count != 1)
-        return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {text}>"
+        return f"<{self._row.name} of {self._name!s} prepared on {self._backend.auto!r}: {text}>"
 
 
 def _static_key(value: Any) -> Any:

@@ -9,14 +9,14 @@ from .. import derive
 from ..call.call import Call
 from ..call.cotangents import NativeMatch, native_tangents
 from ..call.output import noting
+from ..call.row import Compiled, Compute, OperatorRow, Parts
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays, Linearized, Pullback
+from ..contract.backend import Arrays, Aux, Linearized, Pullback
 from ..contract.errors import BackendError
 from ..contract.record import estimating
 from ..contract.tracing import untraced
-from .dispatch import OPERATIONS
-from .operation import Compiled, Compute, Directions, Forms, Operation, Results, ResultType
 from .run import run
+from .table import OPERATORS
 from .typed import typed
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class _Map:
     def __reduce__(self) -> NoReturn:
         raise BackendError(
             f"{self!r} cannot be pickled: it holds what the engine recorded in this process. Pickle f and its arguments, and "
-            f"call {self._call.plan.operator} where they are loaded."
+            f"call {self._call.plan.operator.name} where they are loaded."
         )
 
     def __repr__(self) -> str:
@@ -170,7 +170,7 @@ def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> [round(g, 6) for g in back(2.0)]
     [30.0, 20.0, 12.0]
     """
-    both: ValueAndBack[tuple[Any, ...]] = run(Reverse, backend, f, args, kwargs)
+    both: ValueAndBack[tuple[Any, ...]] = run(PULLBACK, backend, f, args, kwargs)
     return both
 
 
@@ -189,7 +189,7 @@ def pushforward(
     >>> round(pushforward(lambda x, y: x * y, AutoFiniteDifferences(), (2.0, 3.0), (1.0, 0.0)).tangent, 6)
     3.0
     """
-    both: ValueAndTangent[Any] = run(Forward, backend, f, (args, tangents), kwargs)
+    both: ValueAndTangent[Any] = run(PUSHFORWARD, backend, f, (args, tangents), kwargs)
     return both
 
 
@@ -206,97 +206,64 @@ def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwar
     >>> value, round(push(1.0), 6)
     (9.0, 6.0)
     """
-    both: ValueAndPush[Any] = run(Linearize, backend, f, args, kwargs)
+    both: ValueAndPush[Any] = run(LINEARIZE, backend, f, args, kwargs)
     return both
 
 
-class Reverse(Operation):
-    name = "pullback"
-    result: ClassVar[ResultType] = ValueAndBack
-    forms: ClassVar[Forms] = ("value", "back")
-    outlives = True
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.pullback(self.backend, function, leaves)
-
-    def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
-        # Compiled code would have to return the residuals of the backward pass. Computing them again takes less time.
-        value = compiled(lambda function, leaves, _: function(*leaves))
-        back = compiled(lambda function, leaves, seeds: self.compute(function, leaves, ()).back(seeds))
-        stacked = compiled(
-            lambda function, leaves, seeds: derive.back_stacked(self.backend, self.compute(function, leaves, ()))(seeds)
-        )
-
-        def pull(*point: Any) -> Pullback:
-            outputs, aux = value(*point)
-            return Pullback(
-                outputs, aux, lambda seeds: back(*point, *seeds), back_stacked=lambda seeds: stacked(*point, *seeds)
-            )
-
-        return pull
-
-    def finish(self, call: Call, results: Results) -> Any:
-        for output in results.outputs:
-            call.take(output)  # back may need it
-        value = call.value(results.outputs, results.aux)
-        return ValueAndBack(value, Back(call, results))
+def _value(f: Call, x: Arrays, _: Arrays) -> Parts:
+    return f(*x)
 
 
-class Forward(Operation):
-    name = "pushforward"
-    result: ClassVar[ResultType] = ValueAndTangent
-    forms: ClassVar[Forms] = ("value", "tangent")
-    directions: ClassVar[Directions | None] = "second tuple"
-
-    def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
-        if len(args) != 2:
-            raise TypeError(
-                f"pushforward(f, backend, args, tangents): takes two tuples, arguments and tangents, but got {len(args)}."
-            )
-        primals, tangents = args
-        for name, given in (("args", primals), ("tangents", tangents)):
-            if not isinstance(given, tuple):
-                raise TypeError(
-                    f"pushforward(f, backend, args, tangents): {name} must be a tuple with one entry for each argument of f, "
-                    f"not a {type(given).__name__}."
-                )
-        return primals, tangents
-
-    def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
-        return native_tangents(call, directions)
-
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        outputs, pushed, aux = derive.pushforward(self.backend, function, leaves, tangents)
-        return self.parts(outputs, aux, pushed)
+def _pullback(f: Call, x: Arrays, _: Arrays) -> Pullback:
+    return derive.pullback(f.plan.backend, f, x)
 
 
-class Linearize(Operation):
-    name = "linearize"
-    result: ClassVar[ResultType] = ValueAndPush
-    forms: ClassVar[Forms] = ("value", "push")
-    outlives = True
+def _compiled_pullback(compiled: Callable[[Compute], Compiled]) -> Compiled:
+    # Compiled code would have to return the residuals of the backward pass. Computing them again takes less time.
+    value = compiled(_value)
+    back = compiled(lambda f, x, seeds: _pullback(f, x, ()).back(seeds))
+    stacked = compiled(lambda f, x, seeds: derive.back_stacked(f.plan.backend, _pullback(f, x, ()))(seeds))
 
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.linearize(self.backend, function, leaves)
+    def pull(*point: Any) -> Pullback:
+        outputs, aux = value(*point)
+        return Pullback(outputs, aux, lambda seeds: back(*point, *seeds), back_stacked=lambda seeds: stacked(*point, *seeds))
 
-    def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
-        value = compiled(lambda function, leaves, _: function(*leaves))
-        push = compiled(lambda function, leaves, tangents: self.compute(function, leaves, ()).push(tangents))
-        stacked = compiled(
-            lambda function, leaves, stacks: derive.push_stacked(self.backend, self.compute(function, leaves, ()))(stacks)
-        )
-
-        def linearized(*point: Any) -> Linearized:
-            outputs, aux = value(*point)
-            return Linearized(outputs, aux, lambda tangents: push(*point, *tangents), lambda stacks: stacked(*point, *stacks))
-
-        return linearized
-
-    def finish(self, call: Call, results: Results) -> Any:
-        for output in results.outputs:
-            call.take(output)  # push may need it
-        value = call.value(results.outputs, results.aux)
-        return ValueAndPush(value, Push(call, results))
+    return pull
 
 
-OPERATIONS |= {pullback: Reverse, pushforward: Forward, linearize: Linearize}
+def _linearize(f: Call, x: Arrays, _: Arrays) -> Linearized:
+    return derive.linearize(f.plan.backend, f, x)
+
+
+def _compiled_linearize(compiled: Callable[[Compute], Compiled]) -> Compiled:
+    value = compiled(_value)
+    push = compiled(lambda f, x, tangents: _linearize(f, x, ()).push(tangents))
+    stacked = compiled(lambda f, x, stacks: derive.push_stacked(f.plan.backend, _linearize(f, x, ()))(stacks))
+
+    def linearized(*point: Any) -> Linearized:
+        outputs, aux = value(*point)
+        return Linearized(outputs, aux, lambda tangents: push(*point, *tangents), lambda stacks: stacked(*point, *stacks))
+
+    return linearized
+
+
+def _value_and_map(call: Call, result: Any) -> Any:
+    """The value, and the map of the engine for the user."""
+    for output in result.outputs:
+        call.take(output)  # the map may need it
+    value = call.value(result.outputs, result.aux)
+    return ValueAndBack(value, Back(call, result)) if isinstance(result, Pullback) else ValueAndPush(value, Push(call, result))
+
+
+def _pushforward(f: Call, x: Arrays, v: Arrays) -> Parts:
+    outputs, pushed, aux = derive.pushforward(f.plan.backend, f, x, v)
+    return (outputs, aux), (Aux((), aux.form), pushed)
+
+
+PULLBACK = OperatorRow("pullback", _pullback, ("value", "back"), ValueAndBack, finish=_value_and_map, pieces=_compiled_pullback)
+PUSHFORWARD = OperatorRow("pushforward", _pushforward, ("value", "tangent"), ValueAndTangent, directions="second tuple")
+LINEARIZE = OperatorRow(
+    "linearize", _linearize, ("value", "push"), ValueAndPush, finish=_value_and_map, pieces=_compiled_linearize
+)
+
+OPERATORS |= {pullback: PULLBACK, pushforward: PUSHFORWARD, linearize: LINEARIZE}

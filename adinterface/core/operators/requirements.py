@@ -12,40 +12,58 @@ from ..contract.library import kind
 from ..tree import DIFFERENTIATED
 
 
-def require_leaves(operator: str, plan: Plan, values: Sequence[Any]) -> None:
+def require_arguments(plan: Plan, values: Sequence[Any]) -> None:
+    """Raise NotDifferentiableError for arguments that the operator does not take."""
+    row = plan.operator
+    if row.takes != "arguments":
+        _require_one(plan)
+    if row.takes == "one number":
+        _require_number(plan, _shape(plan, values))
+    elif row.order == 2 and not row.of_complex:
+        _require_real(plan)
+
+
+def _shape(plan: Plan, values: Sequence[Any]) -> tuple[int, ...]:
+    """The shape of the first differentiated leaf, as f gets it."""
+    n = plan.active[0]
+    library: Any = plan.slots[n].library
+    shape: tuple[int, ...] = library.shape(values[n])
+    return shape if plan.marks is None else plan.marks.shape_in_f(n, shape)
+
+
+def require_leaves(plan: Plan, values: Sequence[Any]) -> None:
     """Something must be differentiated."""
     if not plan.active:
-        raise NotDifferentiableError(nothing_differentiable(operator, plan, zip(plan.slots, values)))
+        raise NotDifferentiableError(nothing_differentiable(plan, zip(plan.slots, values)))
 
 
-def require_one(operator: str, plan: Plan) -> None:
+def _require_one(plan: Plan) -> None:
     """Only the first argument may be differentiated."""
     active = plan.active_arguments
     if active != (0,):
         others = ", ".join(f"args[{i}]" for i in active if i != 0)
         problem = f"but {others} would be, too" if 0 in active else "but args[0] has no gradient"
         raise NotDifferentiableError(
-            f"{operator} differentiates exactly one argument, the first, {problem}. Wrap every further argument "
+            f"{plan.operator.name} differentiates exactly one argument, the first, {problem}. Wrap every further argument "
             f"in Constant(...), or pass one tuple or dict that holds them all."
         )
 
 
-def require_number(operator: str, plan: Plan, shape: tuple[int, ...]) -> None:
+def _require_number(plan: Plan, shape: tuple[int, ...]) -> None:
     """Only one real number may be differentiated. shape: that of the first leaf."""
     if len(plan.active) != 1 or shape != ():
         actual = f"{len(plan.active)} arrays" if len(plan.active) != 1 else f"an array of shape {shape}"
         raise NotDifferentiableError(
-            f"{operator} differentiates with respect to one real number, but args[0] holds {actual}. "
+            f"{plan.operator.name} differentiates with respect to one real number, but args[0] holds {actual}. "
             f"Use jacobian, or pushforward for the derivative in one direction."
         )
-    require_real(
-        operator,
+    _require_real(
         plan,
         "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments.",
     )
 
 
-def require_real(operator: str, plan: Plan, remedy: str = "Pass its real and imaginary parts as two real arrays.") -> None:
+def _require_real(plan: Plan, remedy: str = "Pass its real and imaginary parts as two real arrays.") -> None:
     """Derivatives by one number, and second derivatives, with respect to complex numbers are not defined here."""
     if not any(kind(dtype) == "complex" for dtype in plan.dtypes):
         return
@@ -54,5 +72,5 @@ def require_real(operator: str, plan: Plan, remedy: str = "Pass its real and ima
         for path in [path for path, place in structure.places(f"args[{i}]") if place is DIFFERENTIATED]:
             if kind(next(dtypes)) == "complex":
                 raise NotDifferentiableError(
-                    f"{operator} is taken with respect to real arguments only, but {path} is complex. {remedy}"
+                    f"{plan.operator.name} is taken with respect to real arguments only, but {path} is complex. {remedy}"
                 )

@@ -1,34 +1,145 @@
-"""A one-shot call of an operator."""
+"""A call of an operator: its plan, and one evaluation of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ..contract.auto import AutoBackend
+from ..call.call import Call
+from ..call.conversions import with_conversions
+from ..call.cotangents import native_tangents
+from ..call.output import annotate
+from ..call.plan import Engines, Plan, lay_out
+from ..call.row import OperatorRow, present
+from ..contract.auto import AutoBackend, MatrixBackend, require_hashable
+from ..contract.cache import Cache
+from ..contract.errors import AdinterfaceError
+from ..contract.record import active_record, estimating
+from ..contract.registry import find, function_of_extension
+from ..contract.static_values import Unkeyed
 from ..contract.tracing import untraced
-from .dispatch import Kind, operation_of
-from .evaluate import evaluate
-from .wrapped import finished, inside
+from ..tree import Signature
+from .requirements import require_arguments, require_leaves
+from .second_order import engines_of
+
+Directions = tuple[Any, ...] | None
 
 
 @untraced
 def run(
-    kind: Kind,
+    row: OperatorRow,
     auto: AutoBackend,
     f: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
     """One call of an operator, from arguments to results."""
-    operation = operation_of(kind, auto)
     directions = None
-    if operation.directions is not None:
-        args, directions = operation.arguments(args)
-    plan, values, _ = operation.find_plan(args, kwargs)
-    if not plan.wrappings:
-        return evaluate(operation, plan, f, values, directions)
-    kind, f, inner_args = inside(plan, kind, f, args)
-    operation = operation_of(kind, auto)
-    inner, values, _ = operation.find_plan(inner_args, kwargs)
-    return finished(plan, evaluate(operation, inner, f, values, directions), args, kwargs)
+    if row.directions is not None:
+        args, directions = row.arguments(args)
+    plan, values, _ = find_plan(row, auto, args, kwargs)
+    record = active_record()
+    if record is not None:
+        record.calls.append((plan, values))
+    call = Call(plan, f, values)
+    if not plan.around:
+        return evaluate(call, directions)
+    return surrounded(call, (args, kwargs), lambda call: evaluate(call, directions))
+
+
+def evaluate(call: Call, directions: Directions) -> Any:
+    """The results of a call. directions: those of the operator, if it takes any."""
+    plan = call.plan
+    try:
+        if plan.scope is None:
+            return _in_scope(call, directions)
+        with call.scope():
+            return _in_scope(call, directions)
+    except (RuntimeError, TypeError) as error:  # raised by the engine
+        if not isinstance(error, AdinterfaceError):
+            annotate(plan, error)
+        raise
+
+
+def _in_scope(call: Call, directions: Directions) -> Any:
+    leaves = call.enter()
+    tangents = () if directions is None else native_tangents(call, directions)
+    plan = call.plan
+    if plan.operator.bind is not None:
+        plan = call.plan = bound(plan, call)
+    if not plan.estimates:
+        parts = plan.compute(call, leaves, tangents)
+    else:
+        with estimating() as accuracies:
+            parts = plan.compute(call, leaves, tangents)
+        call.warn_imprecise(accuracies)
+    return (plan.operator.finish or present)(call, parts)
+
+
+def bound(plan: Plan, call: Call) -> Plan:
+    """The plan with what its operator decides once for a call that has entered, or for a specialization."""
+    assert plan.operator.bind is not None
+    return plan.of(plan.operator.bind(call, call.leaves))
+
+
+def surrounded(call: Call, arguments: tuple[Any, Any], inside: Callable[[Call], Any]) -> Any:
+    """The results of a call with what surrounds it, from the outermost. inside: evaluates the call."""
+    call.arguments = arguments
+    for around in reversed(call.plan.around):
+        inside = functools.partial(around, evaluate=inside)
+    return inside(call)
+
+
+# Plans ------------------------------------------------------------------------------------------------------------------
+
+#: The plans that one-shot and prepared calls share.
+_PLANS: Cache[Plan] = Cache(256)
+
+
+def find_plan(
+    row: OperatorRow, auto: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Plan, Sequence[Any], Signature | None]:
+    """The plan for such arguments, their values, and their signature.
+
+    Without a signature (None) nothing is cached.
+    """
+    if not isinstance(auto, AutoBackend):
+        find(auto)  # raises an error that says what to write
+    try:
+        signature = Signature(args, kwargs)
+    except (Unkeyed, AdinterfaceError, RecursionError):
+        return *_planned(row, auto, args, kwargs), None  # which raises the error, with its path
+    key = row, auto, signature.key
+    try:
+        known = _PLANS.get(key)
+    except TypeError:
+        require_hashable(auto)
+        raise
+    if known is None:
+        known = _PLANS.add(key, _planned(row, auto, args, kwargs)[0])
+    return known, signature.values, signature
+
+
+def _planned(row: OperatorRow, auto: AutoBackend, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any]]:
+    row, engines = resolved(row, auto)
+    plan, values = lay_out(row, engines, args, kwargs)
+    require_leaves(plan, values)
+    if row.marks is not None:
+        plan = replace(plan, marks=row.marks(plan, values))
+    surroundings = [node_type.around(row, plan) for node_type in plan.node_types()]
+    plan = replace(plan, around=tuple([around for around in surroundings if around is not None]))
+    require_arguments(plan, values)
+    return with_conversions(plan, values), values
+
+
+def resolved(row: OperatorRow, auto: AutoBackend) -> tuple[OperatorRow, Engines]:
+    """The row that computes an operator on a backend value, and the engines: an extension may have a row of its own."""
+    if getattr(auto, "executor", None) is not None:
+        spread = function_of_extension("spread")
+        if spread is not None:
+            row, auto = spread(row, auto)
+    if isinstance(auto, MatrixBackend):
+        row, auto = function_of_extension("matrix_row")(row, auto), auto.backend
+    return row, engines_of(row, auto)

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..call.plan import Engines
+from ..call.row import OperatorRow
 from ..contract.auto import AutoBackend, SecondOrder
 from ..contract.backend import Backend
 from ..contract.errors import BackendError
 from ..contract.registry import find
+
+
+def engines_of(row: OperatorRow, auto: Any) -> Engines:
+    """The backends of an operator on a backend value."""
+    if row.order == 1:
+        backend = first_order(auto)
+        return Engines(backend, backend, backend, (backend,))
+    outer, inner = second_order(auto)
+    backend, other = (inner, outer) if inner.library is not None else (outer, inner)
+    # Two modes of one backend have the same options.
+    return Engines(outer, inner, backend, (backend, other) if isinstance(auto, SecondOrder) else (backend,))
 
 
 def first_order(auto: Any) -> Backend:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
 from ...core.call.call import Call
+from ...core.call.row import OperatorRow, Parts
 from ...core.contract.auto import AutoBackend
 from ...core.contract.backend import Arrays
 from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from ...core.contract.registry import evaluation, find
 from ...core.contract.tracing import untraced
-from ...core.operators.operation import Forms, Operation, Results
 from ...core.operators.prepare import Prepared
 from ...core.operators.pullback import pullback, pushforward
 from ...core.operators.run import run
@@ -63,7 +63,7 @@ class _Crossing(Rule[..., Any]):
 
     def __init__(self, f: Callable[..., Any], backend: AutoBackend, like: Callable[..., Any] | None = None, *, prepared: bool):
         super().__init__(f, host=like or True)
-        self._prepared = Prepared(_Value, backend, f) if prepared else None
+        self._prepared = Prepared(_VALUE, backend, f) if prepared else None
         self._own, self._backend, self._library = f, backend, find(backend).library
         self._definition.f = self._value
         self._definition.outside = True
@@ -89,7 +89,7 @@ class _Crossing(Rule[..., Any]):
             return self._own(*args, **keywords)
         if self._prepared is not None:
             return self._prepared(*marked(args), **keywords)
-        return run(_Value, self._backend, self._own, marked(args), keywords)
+        return run(_VALUE, self._backend, self._own, marked(args), keywords)
 
     @functools.cached_property
     def _back(self) -> _Crossing:
@@ -122,19 +122,13 @@ class _Crossing(Rule[..., Any]):
         return f"<{self._definition.name} differentiated with {self._backend!r}>"
 
 
-class _Value(Operation):
-    """A function's value on a backend."""
+def _computed(f: Call, x: Arrays, _: Arrays) -> Parts:
+    with evaluation(x):
+        return (f(*x),)
 
-    name = "differentiate_with"
-    forms: ClassVar[Forms] = ("value",)
 
-    def compute(self, function: Call, leaves: Arrays, tangents: Arrays) -> Results:
-        with evaluation(leaves):
-            return function(*leaves)
-
-    def finish(self, call: Call, results: Results) -> Any:
-        outputs, aux = results
-        return call.value(outputs, aux)
+#: A function's value on a backend.
+_VALUE = OperatorRow("differentiate_with", _computed, ("value",))
 
 
 def _gradient_of(arg: Any) -> Any:

@@ -30,7 +30,7 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.core.operators.dispatch import OPERATIONS
+from adinterface.core.operators.table import OPERATORS
 from adinterface.tools.facts import gives_map
 
 from ..scenario import Scenario
@@ -78,7 +78,7 @@ def scenario(
     **rest: Any,
 ) -> Scenario:
     """A Scenario, tagged if second-order; a plain tuple may replace the named one of the operator."""
-    operation = OPERATIONS[operator]
+    operation = OPERATORS[operator]
     if operation.result is not None and not gives_map(operation) and type(expected) is tuple:
         expected = operation.result._make(expected)  # type: ignore[attr-defined]
     order = {"second-order"} if operation.order == 2 else set()

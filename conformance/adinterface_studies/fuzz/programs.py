@@ -21,7 +21,7 @@ from adinterface_conformance.trees import has_derivative, leaves_inside
 from hypothesis import strategies as st
 
 from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences
-from adinterface.core.operators.operation import Operation
+from adinterface.core.operators.table import OperatorRow
 from adinterface.tools.facts import operations
 
 from .blocks import BLOCKS, OPERATORS, Block, operator_text
@@ -400,12 +400,12 @@ def programs(draw: st.DrawFn, backends: Sequence[AutoBackend]) -> Program | None
     return dataclasses.replace(program, check=draw(st.sampled_from(stays)))
 
 
-def _holds(check: Any, operation: type[Operation], backend: AutoBackend) -> bool:
+def _holds(check: Any, operation: OperatorRow, backend: AutoBackend) -> bool:
     return check.operators(operation) and not check.unasked(backend)
 
 
 @st.composite
-def _arguments(draw: st.DrawFn, operation: type[Operation]) -> list[Texts]:
+def _arguments(draw: st.DrawFn, operation: OperatorRow) -> list[Texts]:
     needs_real = operation.order == 2 or bool({"jacobian", "hessian"} & set(operation.forms)) or operation.takes == "one number"
     dtype = draw(st.sampled_from(["float64"] * 6 + ["float32"] + ([] if needs_real else ["complex128", "complex64"])))
     one = operation.takes != "arguments"
@@ -419,7 +419,7 @@ def _arguments(draw: st.DrawFn, operation: type[Operation]) -> list[Texts]:
     return args
 
 
-def _returned(draw: Callable[..., Any], scope: Scope, operation: type[Operation]) -> str:
+def _returned(draw: Callable[..., Any], scope: Scope, operation: OperatorRow) -> str:
     """What f returns: a scalar, perhaps with something auxiliary, or a tree."""
     names = [name for name, value in scope.known.items() if isinstance(value, (np.ndarray, np.generic))]
     if operation.output == "tree":
@@ -434,7 +434,7 @@ def _returned(draw: Callable[..., Any], scope: Scope, operation: type[Operation]
     return scalar
 
 
-def _with_direction(operation: type[Operation], args: list[str]) -> list[str]:
+def _with_direction(operation: OperatorRow, args: list[str]) -> list[str]:
     """The arguments of the operator: with a direction after the first, if it takes one."""
     return [args[0], f"direction({args[0]})", *args[1:]] if operation.directions == "second argument" else args
 

@@ -61,7 +61,7 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.core.contract import Backend, Pullback, Pushforward, registry
-from adinterface.core.operators.dispatch import OPERATIONS
+from adinterface.core.operators.table import OPERATORS
 from adinterface.rules import fixed_point
 from adinterface.tools import check_neutral
 
@@ -342,7 +342,7 @@ def test_numpy_function_takes_a_function():
         numpy_function(2.5)
 
 
-_OPERATORS = ", ".join(sorted(operation.name for operation in OPERATIONS.values()))
+_OPERATORS = ", ".join(sorted(operation.name for operation in OPERATORS.values()))
 TAKING_OPERATORS = {
     "prepare(operator, f, backend, *example_args)": lambda operator, f: prepare(operator, f, AUTOGRAD, X),
     "explain(operator, f, backend, *args)": lambda operator, f: explain(operator, f, AUTOGRAD, X),

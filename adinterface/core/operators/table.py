@@ -1,0 +1,80 @@
+"""The table of operators: from the functions that users call to their rows. Extensions register here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from ..call.messages import describe
+from ..call.row import FieldForm as FieldForm
+from ..call.row import OperatorRow as OperatorRow
+from ..contract.registry import FUNCTIONS
+
+T = TypeVar("T")
+
+#: From each operator to its row.
+OPERATORS: dict[Any, OperatorRow] = {}
+
+#: Reads the arguments of an operator around an operator. For `batched(gradient, f, backend, x)` it takes a caller for
+#: messages, `gradient`, `(f, backend, x)` and the keywords, and returns a row, f, the backend and `(x,)`.
+Reads = Callable[[str, Any, tuple[Any, ...], dict[str, Any]], tuple[OperatorRow, Callable[..., Any], Any, tuple[Any, ...]]]
+
+#: Operators around an operator, such as `batched`.
+OUTER: dict[Any, Reads] = {}
+
+
+def extend(around: Mapping[Any, Reads] = MappingProxyType({}), **functions: str) -> None:
+    """Register what extensions add. around: operators around an operator.
+
+    functions: what else the core calls in extensions, as `"module:name"`.
+    """
+    OUTER.update(around)
+    FUNCTIONS.update(functions)
+
+
+def require_operator(caller: str, operator: Any) -> OperatorRow:
+    """The row of an operator; raises TypeError, with a remedy, for anything else.
+
+    caller: the calling tool and its arguments, for the message.
+    """
+    row = entry_of(OPERATORS, operator)
+    if row is not None:
+        return row
+    names = sorted(row.name for row in OPERATORS.values())
+    if isinstance(operator, str) and operator in names:
+        remedy = f" Pass {operator} itself, without quotes."
+    elif callable(operator) or isinstance(operator, str):
+        remedy = ""
+    else:
+        remedy = f" It is passed itself, not called: {caller.replace('operator', 'gradient')}."
+    actual = repr(operator) if callable(operator) or isinstance(operator, str) else describe(operator)
+    raise TypeError(f"{caller}: operator must be one of {', '.join(names)}, not {actual}.{remedy}")
+
+
+def names_of(row: OperatorRow) -> tuple[Any, dict[str, Any] | None]:
+    """A row in a pickle, by public names: its operator, or the row if users have none; and None.
+
+    Of an operator around an operator: both operators, and the keywords.
+    """
+    outer, inner, keywords = row.made_of
+    if outer is not None:
+        return (outer, names_of(inner)[0]), keywords
+    return next((operator for operator, each in OPERATORS.items() if each is row), row), None
+
+
+def row_of(operator: Any, keywords: dict[str, Any] | None, f: Callable[..., Any], auto: Any) -> OperatorRow:
+    """The row with these names."""
+    if keywords is None:
+        row: OperatorRow = OPERATORS.get(operator, operator)
+        return row
+    outer, inner = operator
+    return OUTER[outer](outer.__name__, inner, (f, auto), keywords)[0]
+
+
+def entry_of(table: Mapping[Any, T], operator: Any) -> T | None:
+    """The entry of an operator; None if there is none, or if the operator cannot be hashed."""
+    try:
+        return table.get(operator)
+    except TypeError:
+        return None

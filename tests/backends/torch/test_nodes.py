@@ -23,7 +23,6 @@ from adinterface import (
     jacobian,
     linearize,
     prepare,
-    pullback,
     pushforward,
     second_derivative,
 )
@@ -41,37 +40,10 @@ def numbers(*shape):
 # One entry after another. -----------------------------------------------------------------------------------------------
 
 X, XS, CENTRES = numbers(2, 3), numbers(4, 2, 3), numbers(1, 3)
-ROWS = torch.eye(2, dtype=torch.float64).reshape(2, 2, 1)
 
 
 def distances(x):
     return torch.cdist(x, CENTRES)
-
-
-def _stacked(f, x):
-    (rows,) = pullback(f, TORCH, x)[1].stacked(ROWS)
-    return rows.reshape(2, 1, 2, 3)
-
-
-def _stacked_of_batch(f, x):
-    rows = batched(pullback, f, TORCH, Each(x[None]))[1].stacked(ROWS[:, None])[0]
-    return rows.reshape(2, 1, 2, 3)
-
-
-BATCHED = {
-    "jacobian": lambda f, x: jacobian(f, TORCH, x)[0],
-    "in reverse": lambda f, x: jacobian(f, AutoTorch(mode="reverse"), x)[0],
-    "prepared": lambda f, x: prepare(jacobian, f, TORCH, x)(x)[0],
-    "stacked": _stacked,
-    "of a batch": lambda f, x: batched(jacobian, f, TORCH, Each(torch.stack([x, x])))[0][1],
-    "stacked of a batch": _stacked_of_batch,
-    "in vmap": lambda f, x: torch.vmap(lambda x: jacobian(f, TORCH, x)[0])(x[None])[0],
-}
-
-
-@pytest.mark.parametrize("way", BATCHED.values(), ids=BATCHED)
-def test_rows_of_distances(way):
-    assert_numbers(way(distances, X), jacobian(distances, DIFFERENCES, X)[0], 1e-6)
 
 
 # Refused where the pass is recorded. -------------------------------------------------------------------------------------

@@ -25,10 +25,8 @@ from adinterface import (
     tree,
     value_and_gradient,
 )
-from adinterface.fit import Training, from_torch_optim
 
 X = torch.tensor([[1.0, 2.0]], dtype=torch.float64)
-DATA = torch.tensor([[1.0, -2.0], [0.5, 3.0], [2.0, 0.25]], dtype=torch.float64)
 
 
 def linear():
@@ -142,28 +140,6 @@ def test_another_thread_that_meets_other_tensors_in_a_module_gets_an_error_that_
     assert_numbers(gradient(lambda m: m(X).sum(), AutoTorch(), module)[0].weight, X)
 
 
-def test_a_module_with_frozen_parameters_is_not_copied_by_pullback():
-    module = nn.BatchNorm1d(2).double()
-    module.bias.requires_grad_(False)
-    seen = []
-    pullback(lambda m: (seen.append(m), m(DATA))[1], AutoTorch(), module)
-    assert seen == [module]
-    assert module.num_batches_tracked == 1
-
-
-def test_training_differentiates_derivatives_inside_the_loss():
-    def loss(m, x):
-        return (gradient(lambda x: (m(x) ** 2).sum(), AutoTorch(), x)[0] ** 2).sum()
-
-    models = [linear(), linear()]
-    for backend, module in zip((AutoTorch(), AutoFiniteDifferences()), models):
-        training = Training(loss, backend, from_torch_optim(torch.optim.SGD, module, lr=1e-4))
-        for _ in range(3):
-            training(X)
-    assert not torch.equal(models[0].weight, X)
-    assert_numbers(models[0].weight, models[1].weight, 1e-6)
-
-
 @pytest.mark.parametrize("inner", [AutoTorch(), AutoTorch(mode="forward")], ids=["plain", "forward"])
 @pytest.mark.parametrize("outer", [AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["forward", "differences"])
 @pytest.mark.parametrize("beside", [(), (X,)], ids=["alone", "beside a tensor"])
@@ -194,55 +170,3 @@ def test_steps_by_tree_functions_inside_f_are_differentiated(backend):
     # y' = (1 - 0.2 (1 + |x|^2)) y = -0.2 y in each step; y = 5.5
     (found,) = gradient(lambda m: step(step(m))(X).sum() + m(X).sum(), backend, linear())
     np.testing.assert_allclose(found.weight.detach().numpy(), 1.04 * X.numpy(), rtol=1e-6)
-
-
-@pytest.mark.parametrize("inner", ["forward", "reverse"])
-@pytest.mark.parametrize("outer", ["forward", "reverse"])
-def test_a_gradient_of_a_captured_module_is_differentiated_in_every_mode(outer, inner):
-    # The gradient of (w x)^2 by w is 2 (w x) x.
-    module, x = linear(), torch.tensor([0.7, -0.4], dtype=torch.float64)
-
-    def slope(x):
-        return gradient(lambda m: (m(x) ** 2).sum(), AutoTorch(mode=inner), module)[0].weight
-
-    def by_hand(x):
-        return 2 * module(x)[:, None] * x
-
-    for found, expected in zip(
-        [
-            *jacobian(slope, AutoTorch(mode=outer), x),
-            pushforward(slope, AutoTorch(mode=outer), (x,), (x,)).tangent,
-            hessian(lambda x: slope(x).sum(), AutoTorch(mode=outer), x),
-        ],
-        [
-            *jacobian(by_hand, AutoTorch(), x),
-            pushforward(by_hand, AutoTorch(), (x,), (x,)).tangent,
-            hessian(lambda x: by_hand(x).sum(), AutoTorch(), x),
-        ],
-    ):
-        assert found.any()
-        assert_numbers(found, expected)
-
-
-@pytest.mark.parametrize("hold", [lambda y: y, lambda y: {"y": [y]}], ids=["tensor", "dict"])
-def test_what_an_earlier_call_computed_from_a_module_is_constant_in_the_next_one(hold):
-    """Inside another call its graph reaches the parameters."""
-    module = linear()
-
-    def slope(x):
-        held = hold(x)
-
-        def loss(m):
-            return (m(held["y"][0] if isinstance(held, dict) else held) ** 2).sum()
-
-        return gradient(loss, AutoTorch(), module)[0].weight
-
-    def twice(x):
-        return slope(slope(x))
-
-    expected = twice(X)
-    assert_numbers(pullback(twice, AutoTorch(), X).value, expected)
-    assert_numbers(value_and_gradient(lambda x: twice(x).sum(), AutoTorch(), X).value, expected.sum())
-    ahead, behind = (twice(X + torch.tensor([[h, 0.0]])) for h in (1e-6, -1e-6))
-    for backend in (AutoTorch(), AutoTorch(mode="reverse"), AutoTorch(mode="forward")):
-        assert_numbers(jacobian(twice, backend, X)[0][0, :, 0, 0], (ahead - behind)[0] / 2e-6, 1e-6)

@@ -8,34 +8,16 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoTorch,
     BackendError,
-    Constant,
     Each,
     array_namespace,
     batched,
     diagonal_hessian,
     gradient,
     hessian,
-    loops,
     numpy_function,
-    pushforward,
-    value_and_gradient,
 )
 
-each_mode = pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(mode="forward")], ids=str)
-
 STACK = torch.arange(1.0, 13.0, dtype=torch.float64).reshape(3, 4)
-
-
-@each_mode
-def test_each_entry_takes_at_its_own_index(backend):
-    def f(x, i):
-        taken = array_namespace(x).take(x, i)
-        assert taken.shape == ()
-        return taken**2
-
-    value, (slopes, _) = batched(value_and_gradient, f, backend, Each(STACK), Constant(Each(torch.tensor([2, 0, -1]))))
-    assert value.tolist() == [9.0, 25.0, 144.0]
-    assert slopes.tolist() == [[0.0, 0.0, 6.0, 0.0], [10.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 24.0]]
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
@@ -57,13 +39,6 @@ WEIGHTS = np.arange(16.0).reshape(4, 4)
 def of_the_null_space(a):
     u, _, _ = np.linalg.svd(a)
     return np.sum(WEIGHTS * (u[:, 2:] @ u[:, 2:].T))
-
-
-@each_mode
-@pytest.mark.parametrize("operator", [gradient, hessian])
-def test_no_mode_gives_zeros_through_the_null_space(operator, backend):
-    with pytest.raises(BackendError, match=r"full_matrices|_NullVectors"):
-        operator(numpy_function(of_the_null_space), backend, TALL)
 
 
 @pytest.mark.parametrize("shape", [(4, 2), (2, 4)], ids=str)
@@ -92,28 +67,3 @@ def test_the_null_space_is_refused_in_the_same_words_in_forward_mode(operator):
         gradient(lambda a: array_namespace(a).linalg.svd(a).S.sum(), forward, TALL)
     with pytest.raises(BackendError, match=r"linalg\.svd: with full_matrices=True the vectors of the null space"):
         torch.func.jvp(lambda a: array_namespace(a).linalg.svd(a).U, (torch.tensor(TALL),), (torch.tensor(TALL),))
-
-
-@pytest.mark.parametrize("transform", [torch.func.vmap, torch.func.grad, lambda f: lambda x: torch.func.jvp(f, (x,), (x,))[1]])
-def test_asarray_copies_inside_a_transformation(transform):
-    # There `Tensor.to` gives another object of the same memory.
-    captured = torch.tensor([1.0, 2.0], dtype=torch.float64)
-
-    def f(x):
-        xp = array_namespace(captured)
-        assert xp.asarray(captured, copy=False).shape == (2,)
-        copy = xp.asarray(captured, copy=True)
-        copy *= 2
-        return (copy * x).sum()
-
-    transform(f)(torch.tensor([3.0, 4.0], dtype=torch.float64))
-    assert captured.tolist() == [1.0, 2.0]
-
-
-def test_a_loop_writes_into_its_constant_start_in_forward_mode():
-    x, start = torch.tensor([0.5, 1.0], dtype=torch.float64), torch.ones(2, dtype=torch.float64)
-    pushed = pushforward(
-        lambda x: loops.fori_loop(0, 2, lambda i, c: c.mul_(2), start) * x, AutoTorch(mode="forward"), (x,), (x,)
-    )
-    assert pushed.tangent.tolist() == [2.0, 4.0]
-    assert start.tolist() == [1.0, 1.0]

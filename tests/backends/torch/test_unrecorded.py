@@ -18,7 +18,6 @@ from adinterface import (
     NotRecordedError,
     SecondOrder,
     batched,
-    derivative,
     diagonal_hessian,
     gradient,
     hessian,
@@ -28,12 +27,10 @@ from adinterface import (
     prepare,
     pullback,
     pushforward,
-    rule,
     rules,
     value_gradient_and_hessian,
 )
 from adinterface.loops import scan
-from adinterface.rules import straight_through
 
 TORCH = AutoTorch()
 X = torch.tensor([1.0, -2.0, 3.0], dtype=torch.float64)
@@ -111,13 +108,6 @@ def test_first_derivatives_through_a_backward_that_is_not_recorded(function, pre
         assert_numbers(push.stacked(torch.stack([V, X])), slopes * torch.stack([V, X]), 1e-15)
     tall = called(prepared, jacobian, lambda x: torch.cat([function.apply(x), x]), AutoTorch(chunk_size=1), X)[0]
     assert_numbers(tall, torch.cat([torch.diag(slopes), torch.eye(3)]), 1e-15)
-
-
-@pytest.mark.parametrize("function", [Once, Silent])
-def test_a_derivative_and_a_tall_jacobian_in_one_batch(function):
-    assert_numbers(derivative(lambda t: function.apply(2 * t), TORCH, X[0]), 24.0, 1e-15)
-    tall = jacobian(lambda x: torch.cat([function.apply(x), x]), TORCH, X)[0]
-    assert_numbers(tall, torch.cat([torch.diag(3 * X**2), torch.eye(3)]), 1e-15)
 
 
 def test_a_backward_in_numpy_names_the_way_to_take_rows_one_by_one():
@@ -257,50 +247,6 @@ def test_an_extremum_of_what_is_not_recorded_is_no_step():
         hvp(lambda x: Silent.apply(x).sum(), TORCH, 0 * X, V)
 
 
-def test_integer_paths_and_recorded_functions():
-    class Pick(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, index):
-            ctx.save_for_backward(index)
-            return x[index] ** 1
-
-        @staticmethod
-        def backward(ctx, g):
-            (index,) = ctx.saved_tensors
-            return torch.zeros(3, dtype=g.dtype).index_add(0, index, g), None
-
-    f = lambda x: (Pick.apply(x**3, torch.tensor([0, 2])) * Cube.apply(x)[:2]).sum()
-    expected = hessian(lambda x: x[0] ** 6 + x[2] ** 3 * x[1] ** 3, TORCH, X)
-    assert_numbers(hessian(f, TORCH, X), expected, 1e-14)
-    assert_numbers(batched(hessian, scalar(Cube), AutoTorch(chunk_size=1), Each(X[None]))[0], torch.diag(12 * X**2), 1e-14)
-
-
-def test_rules_of_this_library_go_on_working():
-    @rule
-    def cube(x):
-        return x**3
-
-    cube.pullback(lambda g, value, x: 3 * x**2 * g)
-    assert_numbers(hessian(lambda x: (cube(x) * x).sum(), TORCH, X), torch.diag(12 * X**2), 1e-14)
-
-    @rule
-    def step(x):
-        return x.round()
-
-    step.pullback(lambda g, value, x: torch.zeros_like(x))
-    assert_numbers(hessian(lambda x: (step(x) * x**2).sum(), TORCH, X), torch.diag(2 * X), 1e-14)
-    assert_numbers(hvp(lambda x: step(x).sum(), TORCH, X, V), 0 * X, 0)
-
-
-def test_rules_with_a_zero_derivative_go_on_working_forward_over_reverse():
-    # The class of a rule's node is made by functorch there.
-    cube = straight_through(torch.sign, lambda x: x**3)  # the derivative by the sign is zero
-    x = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64)
-    for backend in (AutoTorch(), SecondOrder(AutoTorch(mode="forward"), AutoTorch())):
-        assert_numbers(hessian(lambda x: cube(x).sum(), backend, x), torch.diag(6 * x))
-        assert_numbers(hvp(lambda x: cube(x).sum(), backend, x, x), 6 * x**2)
-
-
 # Compiled code. -------------------------------------------------------------------------------------------------------------
 
 
@@ -366,11 +312,6 @@ def test_a_checkpoint_of_torch_is_right_or_an_error_that_names_the_remedy(operat
     assert any("AutoTorch(chunk_size=1), or leave checkpoint out" in note for note in raised.value.__notes__)
     one_by_one = batched(gradient, by_torch, AutoTorch(chunk_size=1), Each(X[:, None]))[0]
     torch.testing.assert_close(batched(gradient, by_adinterface, AutoTorch(), Each(X[:, None]))[0], one_by_one)
-
-
-def test_a_checkpoint_around_the_call_is_no_matter():
-    y = checkpoint(lambda x: x**2, X.clone().requires_grad_(), use_reentrant=True)
-    assert_numbers(gradient(lambda y: (y**3).sum(), TORCH, y)[0].detach(), 3 * X**4, 1e-15)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])

@@ -5,7 +5,6 @@ import functools
 import numpy as np
 from numpy import asarray
 
-calls = 0
 SCALE = np.array([1.0, 2.0, 3.0])
 registry = []
 
@@ -28,12 +27,6 @@ def filled(x):
     for i in range(3):
         out[i] = asarray(x)[i] * SCALE[i]
     return out
-
-
-def counted(x):
-    global calls
-    calls += 1
-    return np.asarray(x)
 
 
 table = last = total = None
@@ -97,26 +90,3 @@ class Shifted(Layer):
 
 
 layer = Shifted(2.0, 0.5)
-
-
-class Remembered:
-    """A property of another's making."""
-
-    def __init__(self, func):
-        self.func = func
-        self.name = func.__name__
-
-    def __get__(self, instance, owner):
-        found = instance.__dict__.get("_" + self.name)
-        if found is None:
-            found = instance.__dict__["_" + self.name] = self.func(instance)
-        return found
-
-
-class Fitted:
-    def __init__(self, x):
-        self.x = x
-
-    @Remembered
-    def squares(self):
-        return np.asarray(self.x) ** 2

@@ -265,12 +265,6 @@ def test_compiled(f):
 
 
 @each_engine
-def test_objects_beside_arrays_of_an_engine_need_no_copied_code(backend):
-    f = numpy_function(lambda x: np.sum(x * Given(x) + np.multiply(x, Given(W))) + np.dot(x, Given(x)))
-    np.testing.assert_allclose(gradient(f, backend, X)[0], 4 * X + W)
-
-
-@each_engine
 @pytest.mark.parametrize("function", [np.asarray, np.sin], ids=["asarray", "sin"])
 def test_an_object_alone_is_refused_by_name_without_copied_code(function, backend):
     message = (

@@ -54,12 +54,6 @@ def field(x):
 SLOPE = np.cos(X) * X**2 + 2 * X * np.sin(X)
 
 
-@numpy_function
-def loss(model, x, *, power, labels):
-    assert model.name == "mine"
-    return np.mean(np.abs(model(x) - labels) ** power)
-
-
 def test_under_the_engines_own_transforms():
     np.testing.assert_allclose(jax.grad(energy)(X.astype("float32")), SLOPE, rtol=1e-5)
     np.testing.assert_allclose(jax.jit(jax.grad(energy))(X.astype("float32")), SLOPE, rtol=1e-5)
@@ -97,14 +91,6 @@ def test_it_decorates():
 
     assert Box.scaled.__doc__ == "Doc."
     np.testing.assert_array_equal(gradient(Box().scaled, AutoTorch(), X)[0], [2, 2, 2])
-
-
-def test_a_prepared_call_has_no_trace_of_the_wrappers():
-    plain = jax.make_jaxpr(lambda x: jax.numpy.sum(jax.numpy.sin(x) * x**2))(X.astype("float32"))
-    wrapped = jax.make_jaxpr(energy)(X.astype("float32"))
-    assert [
-        eqn.primitive.name for eqn in wrapped.eqns if eqn.primitive.name not in ("jit", "pjit", "convert_element_type")
-    ] == [eqn.primitive.name for eqn in plain.eqns if eqn.primitive.name not in ("jit", "pjit", "convert_element_type")]
 
 
 def test_jax_takes_what_is_known_only_outside_jit():
@@ -152,33 +138,20 @@ def test_attributes_are_those_of_an_array():
 ZERO, ONE = np.int64(0), np.int32(1)
 COUNTED = {
     "sum": lambda x: np.sum(x, axis=ZERO),
-    "sum over both": lambda x: np.sum(x, axis=(ZERO, ONE)),
     "sum, keepdims": lambda x: np.sum(x, axis=-ONE, keepdims=True),
-    "mean": lambda x: x.mean(axis=ZERO),
     "max": lambda x: np.max(x, axis=ZERO),
-    "prod": lambda x: np.prod(x, axis=ONE),
     "var over none": lambda x: np.var(x, axis=()) + x,
-    "std": lambda x: np.std(x, axis=ONE),
-    "ptp": lambda x: np.ptp(x, axis=ZERO),
     "cumsum": lambda x: np.cumsum(x, axis=ZERO),
-    "sort": lambda x: np.sort(x, axis=ZERO),
     "roll": lambda x: np.roll(x, ONE, axis=ZERO),
-    "squeeze": lambda x: np.squeeze(x[None], axis=ZERO) * x,
     "moveaxis": lambda x: np.moveaxis(x, ZERO, -ONE),
     "transpose": lambda x: np.transpose(x, (ONE, ZERO)),
     "reshape": lambda x: np.reshape(x, (np.int64(3), np.int64(-1))),
-    "concatenate": lambda x: np.concatenate([x, x], ONE),
-    "split": lambda x: np.split(x, np.int64(3), axis=ONE)[1],
     "repeat": lambda x: np.repeat(x, np.int64(2), axis=ZERO),
     "take": lambda x: np.take(x, np.int64(2), axis=ONE),
     "diff": lambda x: np.diff(x, n=ONE, axis=ZERO),
-    "diagonal": lambda x: np.diagonal(x, ONE),
-    "quantile": lambda x: np.quantile(x, 0.3, axis=ONE),
     "norm, ord": lambda x: np.linalg.norm(x, np.int64(1), ONE),
     "tensordot": lambda x: np.tensordot(x, x, axes=(ONE, ONE)),
-    "fft": lambda x: np.abs(np.fft.fft(x, axis=ZERO)),
     "pad": lambda x: np.pad(x, ONE),
-    "matrix_power": lambda x: np.linalg.matrix_power(x @ x.T, np.int64(2)),
 }
 
 
@@ -196,11 +169,8 @@ N, B = np.array([0, 1, 2]), np.array([False, True, True])
 SORTED = {
     "sort": lambda x: np.sort(x, kind="mergesort") * N,
     "argsort": lambda x: x[np.argsort(-x, kind="stable")] * N,
-    "argsort method": lambda x: x[(-x).argsort(kind="quicksort")] * N,
     "sort, stable": lambda x: np.sort(x, stable=True) * N,
-    "sort, no axis": lambda x: np.sort(np.stack([x, -x]), axis=None),
     "partition": lambda x: np.partition(x, [1, 2]) * N,
-    "partition, one": lambda x: np.partition(x, 1)[1],
     "argpartition": lambda x: x[np.argpartition(-x, [0, 1, 2])] * N,
 }
 
@@ -230,15 +200,11 @@ def test_a_ufunc_has_no_derivative_where_it_is_not_computed(f, backend):
 LISTS = {
     "average": lambda x: np.average(x, weights=[1, 2, 3]),
     "clip": lambda x: np.clip(x, [0, 1, 0], 2),
-    "clip method": lambda x: x.clip(min=[0, 1, 0], max=(1, 2, 2)),
     "sum": lambda x: x.sum(where=[True, False, True]),
-    "mean": lambda x: x.mean(where=(True, False, True)),
     "max": lambda x: x.max(where=[True, True, False], initial=-5.0),
     "interp": lambda x: np.interp(x, xp=(-3, 1, 4), fp=[1, 5, 2]),
     "repeat": lambda x: np.repeat(x, repeats=[1, 0, 2]),
-    "repeat method": lambda x: x.repeat((1, 0, 2)),
     "take": lambda x: np.take(x, indices=[1, 0]),
-    "take, tuple": lambda x: np.take(x, (1, 0)),
     "diff": lambda x: np.diff(x, prepend=[0], append=(1, 2)),
     "stack": lambda x: np.stack((x, [1, 1, 1])),
     "concatenate": lambda x: np.concatenate((x, (1, 2))),
@@ -246,9 +212,7 @@ LISTS = {
     "full_like": lambda x: x * np.full_like(x, (1, 2, 3)),
     "lstsq": lambda x: np.linalg.lstsq(np.stack([x, x**2], 1), [1.0, 2.0, 4.0])[0],
     # and what stays a tuple
-    "axes by position": lambda x: np.mean(np.outer(x, x), (0, 1)),
     "axes": lambda x: np.sum(np.outer(x, x), axis=(0, 1)),
-    "axes of norm": lambda x: np.linalg.norm(np.outer(x, x), axis=(0, 1)),
     "axes of tensordot": lambda x: np.tensordot(np.outer(x, x), np.outer(x, x), axes=([0, 1], [1, 0])),
     "axes of squeeze": lambda x: np.squeeze(x[None, :, None], (0, 2)),
     "places": lambda x: np.split(x, indices_or_sections=(1,))[1],
@@ -268,18 +232,14 @@ def test_lists_and_tuples_stand_for_arrays(f, backend):
 MASK = np.array([True, False, True])
 OPERANDS = {
     "roll by an array of the engine": lambda x: np.roll(x, np.argmax(x)) * N,
-    "roll by a 0-d array": lambda x: np.roll(x, np.array(1)) * N,
     "roll by an array": lambda x: np.roll(x, np.array([1, 1])) * N,
     "roll of two axes": lambda x: np.roll(np.outer(x, x), (np.array(1), np.int64(2)), axis=(0, 1)),
-    "roll of a 0-d array": lambda x: np.roll(np.sum(x**2), 1),
     "minus True": lambda x: x - True,
     "True minus": lambda x: np.subtract(True, x),
     "minus a comparison": lambda x: x - (x > 1.0),
-    "minus a plain mask": lambda x: x - MASK,
     "integers minus True": lambda x: x * (np.argsort(x) - True),
     "where of a list": lambda x: np.where([True, False, True], x, 0.0),
     "where of a list of integers": lambda x: np.where([1, 0, 2], x[0], x),
-    "where of a tuple": lambda x: np.where((True, False, True), x, np.zeros(3)),
     "solve for a list": lambda x: np.linalg.solve(np.diag(x), [1.0, 2.0, 3.0]),
     "solve for a list of rows": lambda x: np.linalg.solve(np.diag(x), [[1], [2], [3]]),
     "solve with a matrix of lists": lambda x: np.linalg.solve([[1.0, 2.0], [3.0, 5.0]], x[:2]),
@@ -294,10 +254,7 @@ def test_operands_of_any_kind(f, backend):
 
 INDICES = {
     "an empty ellipsis": (np.s_[None, [0, 1], ..., 0], (3, 1)),
-    "an empty ellipsis, then slices": (np.s_[[0, 1], ..., :, [1]], (3, 2, 2)),
     "an empty ellipsis between masks": (np.s_[[True, False, True], ..., [0, 1]], (3, 2)),
-    "an empty ellipsis in front": (np.s_[..., [0, 1], 0], (3, 2)),
-    "an empty ellipsis between arrays": (np.s_[:, [[0], [1]], ..., [0, 1]], (2, 3, 2)),
     "an ellipsis": (np.s_[[0, 1], ..., [1]], (3, 2, 2)),
 }
 

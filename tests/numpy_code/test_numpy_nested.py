@@ -117,20 +117,3 @@ def test_results_of_what_captures_are_arrays_for_numpy(engine, name, deep, mode)
 @functools.cache
 def _captured_slope(name):
     return gradient(lambda x: CAPTURING[name](x, ENGINES["autograd"], numpy_function), AutoFiniteDifferences(), 0.7)[0]
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("made_inside", [False, True])
-def test_a_map_has_the_form_of_the_code_that_applies_it(engine, made_inside):
-    """`back` made in the engine's code or in NumPy code, and applied in NumPy code to what is differentiated."""
-    backend = ENGINES[engine]
-    outside = pullback(lambda y: y**2, backend, X).back
-
-    @numpy_function
-    def f(x):
-        back = pullback(lambda y: y**2 * x, backend, X).back if made_inside else outside
-        return np.sum(np.exp(back(x)[0]))
-
-    inner = 2 * X * (X**2 if made_inside else X)
-    slope = 4 * X**2 if made_inside else 2 * X
-    np.testing.assert_allclose(gradient(f, backend, X)[0], np.exp(inner) * slope)

@@ -213,14 +213,6 @@ def test_what_f_returns_stays_followed(backend):
 
 
 @each_engine
-def test_a_negative_number_has_a_complex_root_as_in_python(backend):
-    f = lambda x: abs(float(x[0]) ** (1 / 3)) * x[1]
-    value, (slope,) = value_and_gradient(deep(f), backend, np.array([-8.0, 1.5]))
-    assert value == pytest.approx(3)
-    np.testing.assert_allclose(slope, [-1 / 8, 2], rtol=1e-12)
-
-
-@each_engine
 @pytest.mark.parametrize(
     ("f", "error"),
     [

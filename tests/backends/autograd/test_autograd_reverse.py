@@ -15,6 +15,7 @@ from adinterface_autograd import repairs
 
 from adinterface import (
     AutoAutograd,
+    ConversionError,
     NotDifferentiableError,
     array_namespace,
     gradient,
@@ -22,6 +23,7 @@ from adinterface import (
     pullback,
     pushforward,
 )
+from adinterface.core.contract import library_of_array
 
 FORWARD, REVERSE = AutoAutograd(mode="forward"), AutoAutograd(mode="reverse")
 CASES = {}
@@ -167,6 +169,11 @@ def test_second_derivatives_are_right_too(name):
     wanted = differences(lambda x: gradient(energy, REVERSE, x)[0], (x,), (v,))
     found = hvp(energy, REVERSE, x, v)
     np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7 * max(1.0, np.max(np.abs(wanted))))
+
+
+def test_an_array_that_no_library_knows_is_named():
+    with pytest.raises(ConversionError, match=r"^A builtins\.object stands where an engine has its arrays, and no library"):
+        library_of_array(object())
 
 
 def test_an_argument_without_a_rule_is_named():

@@ -6,7 +6,6 @@ import pytest
 from adinterface import (
     AutoFiniteDifferences,
     gradient,
-    hvp,
     jacobian,
     prepare,
     pushforward,
@@ -27,11 +26,6 @@ def a_view_of_a_buffer(x):
     return SQUARES[:]
 
 
-def total_in_a_buffer(x):
-    np.sum(x**2, out=TOTAL)
-    return TOTAL
-
-
 @pytest.mark.parametrize("f", [squares_in_a_buffer, a_view_of_a_buffer])
 def test_differences_of_a_function_that_computes_into_one_array(f):
     backend = AutoFiniteDifferences()
@@ -43,15 +37,6 @@ def test_differences_of_a_function_that_computes_into_one_array(f):
     value, tangent = pushforward(f, backend, (POINT,), (ALONG,))
     np.testing.assert_array_equal(value, POINT**2)
     np.testing.assert_allclose(tangent, 2 * POINT * ALONG, rtol=1e-7)
-
-
-def test_differences_of_a_number_that_is_computed_into_one_array():
-    backend = AutoFiniteDifferences()
-    np.testing.assert_allclose(gradient(total_in_a_buffer, backend, POINT)[0], 2 * POINT, rtol=1e-7)
-    first, second = (value_and_gradient(total_in_a_buffer, backend, x) for x in (POINT, 2 * POINT))
-    np.testing.assert_allclose((first.value, second.value), (np.sum(POINT**2), 4 * np.sum(POINT**2)), rtol=1e-12)
-    np.testing.assert_allclose(first.gradient[0], 2 * POINT, rtol=1e-7)
-    np.testing.assert_allclose(hvp(total_in_a_buffer, backend, POINT, ALONG), 2 * ALONG, rtol=1e-4)
 
 
 def test_differences_keep_what_stands_beside_the_value_as_it_was_at_the_point():

@@ -10,19 +10,15 @@ import pytest
 import torch
 
 from adinterface import (
-    AutoAutograd,
     AutoFiniteDifferences,
     OutputError,
     PrecisionError,
     PrecisionWarning,
-    SecondOrder,
     check_gradient,
     derivative,
-    diagonal_hessian,
     explain,
     gradient,
     hessian,
-    hvp,
     jacobian,
     numpy_function,
     pullback,
@@ -30,7 +26,6 @@ from adinterface import (
     second_derivative,
     value_and_gradient,
 )
-from adinterface.core.contract.record import recording
 
 FD = AutoFiniteDifferences()
 
@@ -63,12 +58,6 @@ def test_next_to_a_pole_and_to_the_edge_of_the_domain():
     with np.errstate(all="ignore"):
         assert error(derivative(lambda x: np.log(x - 1), AutoFiniteDifferences(max_evaluations=14), 1.1), 10.0) < 1e-8
         assert error(derivative(lambda x: np.arcsin(x), FD, 0.999), 1 / np.sqrt(1 - 0.999**2)) < 1e-6
-
-
-def test_one_sided_at_the_edge():
-    with np.errstate(all="ignore"):
-        assert error(derivative(lambda x: np.where(x < 0, np.nan, np.exp(x)), FD, 0.0), 1.0) < 1e-8
-        assert error(derivative(lambda x: np.where(x > 2, np.nan, np.sin(x)), FD, 2.0), np.cos(2.0)) < 1e-8
 
 
 def test_bounds_are_kept():
@@ -123,37 +112,6 @@ def test_an_output_that_is_not_finite_leaves_the_others_alone():
 
 def test_a_plateau_of_nans_is_nan():
     assert np.isnan(derivative(lambda x: x * np.nan, FD, 1.0))
-
-
-@pytest.mark.parametrize(("dtype", "rtol"), [("float32", 2e-4), ("float16", 0.1)])
-@pytest.mark.parametrize("make", [np.array, torch.tensor], ids=["numpy", "torch"])
-def test_short_dtypes(make, dtype, rtol):
-    numbers = np.array([0.3, 1.7, 2.2], dtype)
-    x = numbers if make is np.array else torch.from_numpy(numbers)
-    (found,) = gradient(lambda x: (x * x * x).sum(), FD, x)
-    assert str(found.dtype).endswith(dtype)
-    np.testing.assert_allclose(np.asarray(found), 3 * numbers.astype(float) ** 2, rtol=rtol)
-
-
-def test_float32_inside_f_is_seen_as_noise():
-    def f(x):
-        return float(np.float32(np.exp(np.float32(x))))
-
-    with recording() as record, warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrecisionWarning)
-        found = derivative(f, FD, 1.3)
-    assert 1e-9 < error(found, np.exp(1.3)) < 10 * record.accuracies[0].relative
-
-
-def test_empty_scalar_and_complex_leaves():
-    assert gradient(lambda x, y: y * y, FD, np.ones(0), 3.0)[0].shape == (0,)
-    (found,) = gradient(lambda x: x**3, FD, np.array(2.0))
-    assert (found.shape, error(found, 12.0) < 1e-13) == ((), True)
-    z = np.array([1.5 - 2j, 0.25j, 3.0])
-    (found,) = gradient(lambda z: np.sum(np.abs(z) ** 2), FD, z)
-    np.testing.assert_allclose(found, 2 * z, atol=1e-12)
-    (found,) = jacobian(np.exp, FD, z)
-    np.testing.assert_allclose(np.diagonal(found), np.exp(z), rtol=1e-12)
 
 
 def test_a_kink_has_the_mean_of_its_slopes_and_is_told_as_one():
@@ -244,24 +202,6 @@ def test_nested_plain_differences_are_refused_from_the_third_level_on():
     message = "this derivative of order 3, by differences of differences, is"
     with pytest.raises(PrecisionError, match=message):
         gradient(lambda x: gradient(lambda x: gradient(np.sin, central, x)[0], central, x)[0], central, 1.2)
-
-
-def test_second_derivatives_of_all_kinds_agree():
-    def f(x):
-        return np.exp(x[0] * x[1]) + np.sin(x[2]) * x[0] + x[3]
-
-    x, v = np.array([0.3, 1.1, -0.7, 0.0]), np.array([1.0, -2.0, 0.5, 3.0])
-    a, b, c, _ = x
-    e = np.exp(a * b)
-    exact = np.zeros((4, 4))
-    exact[0, :3] = exact[:3, 0] = [b * b * e, e + a * b * e, np.cos(c)]
-    exact[1, 1], exact[2, 2] = a * a * e, -np.sin(c) * a
-    np.testing.assert_allclose(hessian(f, FD, x), exact, atol=3e-11)
-    np.testing.assert_allclose(hvp(f, FD, x, v), exact @ v, atol=1e-10)
-    np.testing.assert_allclose(diagonal_hessian(f, FD, x)[0], np.diagonal(exact), atol=3e-11)
-    over = SecondOrder(FD, AutoAutograd())
-    np.testing.assert_array_equal(hessian(f, FD, x), hessian(f, FD, x).T)
-    assert hessian(lambda x: (x * x * x).sum(), over, x)[1, 1] == pytest.approx(6 * b, rel=1e-13)
 
 
 def test_a_second_derivative_at_the_edge_of_the_domain_falls_back():

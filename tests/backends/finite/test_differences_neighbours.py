@@ -32,16 +32,6 @@ def judged(f, x, exact, backend=FD):
     return off
 
 
-def test_a_narrow_bump_is_seen():
-    f = lambda x: x + np.exp(-(((x - 0.7) / 0.003) ** 2))
-    exact = 1 - 2 * 0.0015 / 0.003**2 * math.exp(-0.25)
-    assert judged(f, 0.7015, exact) < 1e-6
-    with recording() as record:
-        (slope,) = value_and_gradient(f, FD, 0.7015).gradient
-    assert slope == pytest.approx(exact, rel=1e-6)
-    assert record.accuracies[0].leaves[0].relative < 1e-4
-
-
 @pytest.mark.parametrize("place", [0.1, 1.0])
 @pytest.mark.parametrize("width", [1e-1, 1e-3, 1e-6])
 @pytest.mark.parametrize("x", [0.7015, 40.0])
@@ -60,12 +50,6 @@ def test_waves_of_any_length_are_seen_or_told(x, height):
     """At 30 and 40 the first steps are 8 and 4 waves: steps that are multiples of one another would show a straight line."""
     for k in (3, 10, 30, 100, 1e3, 1e4):
         judged(lambda x, k=k: 1 + x + height * np.sin(k * x), x, 1 + height * k * math.cos(k * x))
-
-
-@pytest.mark.parametrize("x", [0.8, -0.55])
-def test_each_output_is_judged_by_itself(x):
-    f = lambda x: np.stack([1e6 * np.sin(x), np.sin(1e4 * x)])
-    assert judged(f, x, np.array([1e6 * math.cos(x), 1e4 * math.cos(1e4 * x)])) < 1e-3
 
 
 @pytest.mark.parametrize("x", [1e-200, -1e-200, 1e-280])

@@ -54,14 +54,6 @@ def test_a_call_under_jit_and_vmap(name, made):
         assert_numbers(found, jnp.stack([one, other]), 1e-6)
 
 
-def test_a_prepared_call_under_grad_and_in_a_scan():
-    fast = prepare(gradient, wave, JAX, X)
-    assert_numbers(jax.grad(lambda x: jnp.sum(fast(x)[0]))(X), 2 * np.cos(X) * np.exp(X), 1e-6)
-    moved, _ = jax.lax.scan(lambda x, _: (x - 0.1 * fast(x)[0], None), X, length=2)
-    step = X - 0.1 * fast(X)[0]
-    assert_numbers(moved, step - 0.1 * fast(step)[0], 1e-6)
-
-
 PROGRAM = """
 import sys, numpy as np, jax.export
 data = np.load(sys.argv[1])

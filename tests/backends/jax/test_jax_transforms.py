@@ -97,21 +97,6 @@ def test_jit_traces_f_once_and_results_are_tracers_inside():
     assert_tree(grads, {"scale": jnp.float32(np.sum(X**2)), "w": 4 * X32}, 1e-5)
 
 
-def test_python_and_numpy_leaves_beside_a_tracer_give_tracers_where_the_trace_reaches():
-    @jax.jit
-    def f(x):
-        by_x, by_float, by_array = gradient(lambda a, b, c: jnp.sum(a * b * c), AutoJax(), x, 2.0, np.ones(3, dtype="float32"))
-        assert isinstance(by_x, jax.core.Tracer)
-        assert isinstance(by_float, jax.core.Tracer)
-        assert isinstance(by_array, jax.core.Tracer)
-        return by_x, by_float, by_array
-
-    by_x, by_float, by_array = f(X32)
-    assert_numbers(by_x, np.full(3, 2.0), 1e-5)
-    assert_numbers(by_float, X.sum(), 1e-5)
-    assert_numbers(by_array, 2 * X, 1e-5)
-
-
 def test_constants_and_keywords_may_be_tracers():
     f = lambda x, c, *, k: jnp.sum(x**2 * c * k)
     result = jax.jit(lambda c, k: gradient(f, AutoJax(), X32, Constant(c), k=k)[0])(X32, X32)

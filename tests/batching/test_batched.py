@@ -3,7 +3,6 @@
 import copy
 import pickle
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -28,7 +27,6 @@ from adinterface import (
     array_namespace,
     batched,
     derivative,
-    diagonal_hessian,
     gradient,
     gradient_and_hvp,
     hvp,
@@ -66,18 +64,6 @@ def stacked(results):
 def second(backend):
     """The tolerance of second derivatives."""
     return 1e-4 if isinstance(backend, AutoFiniteDifferences) else 1e-9
-
-
-@each_backend
-@pytest.mark.parametrize("operator", [gradient, value_and_gradient, diagonal_hessian], ids=lambda op: op.__name__)
-def test_the_gradient_of_each_example_is_that_of_a_loop(operator, backend):
-    rtol = second(backend) if operator is diagonal_hessian else rtol_of(backend)
-    wanted = stacked([operator(loss, backend, W, Constant(x), Constant(y)) for x, y in zip(X, Y)])
-    args = (W, Constant(Each(X)), Constant(Each(Y)))
-    assert_tree(batched(operator, loss, backend, *args), wanted, rtol)
-    fast = prepare(batched, operator, loss, backend, *args)
-    assert_tree(fast(*args), wanted, rtol)
-    assert fast.specializations == 1
 
 
 @each_backend
@@ -220,39 +206,6 @@ def test_one_evaluation_on_engines_that_vectorize():
 
 
 # Engines' own arrays and modules ------------------------------------------------------------------------------------------
-
-
-def test_inside_transformations_of_jax():
-    def total(w):
-        (got, _) = batched(gradient, lambda w, x: (w * x).sum() ** 2, AutoJax(), w, Constant(Each(jnp.asarray(X, "float32"))))
-        return (got**2).sum()
-
-    w = jnp.ones(3, "float32")
-    assert_tree(jax.jit(jax.grad(total))(w), jax.grad(total)(w), 1e-5)
-
-
-def net():
-    torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
-
-
-def module_loss(net, x, y):
-    return ((net(x) - y) ** 2).sum()
-
-
-@pytest.mark.parametrize("prepared", [False, True], ids=["once", "prepared"])
-def test_per_example_gradients_of_a_module(prepared):
-    model, x, y = net(), torch.tensor(X), torch.tensor(Y)
-    args = (model, Constant(Each(x)), Constant(Each(y)))
-    call = prepare(batched, gradient, module_loss, AutoTorch(), *args) if prepared else None
-    got = (call(*args) if call else batched(gradient, module_loss, AutoTorch(), *args))[0]
-    assert type(got) is nn.Sequential
-    rows = [gradient(module_loss, AutoTorch(), model, Constant(a), Constant(b))[0] for a, b in zip(x, y)]
-    for name, parameter in got.named_parameters():
-        assert torch.allclose(parameter, torch.stack([row.get_parameter(name) for row in rows]))
-        assert not parameter.requires_grad
-        assert parameter.grad_fn is None
-    assert all(parameter.grad is None and parameter.requires_grad for parameter in model.parameters())
 
 
 def test_a_module_of_nnx_that_f_changes_is_refused():

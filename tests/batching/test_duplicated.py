@@ -12,7 +12,6 @@ from backends_table import assert_tree, each_backend, rtol_of
 from torch import nn
 
 from adinterface import (
-    AutoAutograd,
     AutoJax,
     AutoTorch,
     Constant,
@@ -128,14 +127,6 @@ def test_on_jax_the_gradient_is_rebound(prepared):
     assert float(before.sum()) == 0.0
     duplicated.zero()
     assert_tree(duplicated.gradient["x"], jnp.zeros(2, "float32"))
-
-
-def test_repr_shows_the_norm():
-    duplicated = Duplicated(model(), accumulate=True)
-    assert repr(duplicated) == "Duplicated(Model with 2 arrays, norm of the gradient 0, accumulating)"
-    duplicated = Duplicated(np.array([3.0, 4.0]))
-    gradient(lambda x: (x * x).sum() / 2, AutoAutograd(), duplicated)
-    assert repr(duplicated) == "Duplicated(ndarray with 1 arrays, norm of the gradient 5)"
 
 
 # Errors -------------------------------------------------------------------------------------------------------------------

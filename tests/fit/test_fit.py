@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import attrs
-import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -105,63 +104,7 @@ def test_update_keeps_types_and_what_has_no_gradient(backend):
     np.testing.assert_array_equal(update(model(), Model(None, 1.0), 0.5).w, model().w)
 
 
-def test_a_shared_array_is_one_parameter_for_every_optimiser():
-    w = np.ones(2)
-    shared, slope = {"a": w, "b": w}, {"a": np.full(2, 1.0), "b": np.full(2, 3.0)}
-    by_optax = from_optax(optax.sgd(0.1))
-    for moved in (
-        update(shared, slope, 0.1),
-        by_optax.step(slope, by_optax.init(shared), shared)[0],
-        from_torch_optim(torch.optim.SGD, shared, lr=0.1).step(slope),
-    ):
-        np.testing.assert_allclose(moved["a"], 0.6)
-        assert moved["a"] is moved["b"]
-    np.testing.assert_array_equal(w, 1.0)
-
-
 # Optax ------------------------------------------------------------------------------------------------------------------
-
-
-@engines
-def test_optax_keeps_the_dataclass_and_gives_optax_numbers(backend):
-    optimiser = from_optax(optax.adam(0.1))
-    moved, state = model(), optimiser.init(model())
-    for _ in range(3):
-        moved, state = optimiser.step(gradient(loss, backend, moved, Constant(X)), state, moved)
-    assert type(moved.b) is float
-    assert moved.w.dtype == np.float64
-    assert moved.name == "line"
-    with jax.enable_x64(True):
-        params = {"w": jnp.array(model().w), "b": jnp.array(0.5)}
-        own, transform = optax.adam(0.1).init(params), optax.adam(0.1)
-        for _ in range(3):
-            slope = jax.grad(lambda p: loss(Model(p["w"], p["b"]), X))(params)
-            updates, own = transform.update(slope, own, params)
-            params = optax.apply_updates(params, updates)
-        np.testing.assert_allclose(moved.w, params["w"], rtol=1e-14)
-        np.testing.assert_allclose(moved.b, params["b"], rtol=1e-14)
-    again = pickle.loads(pickle.dumps(state))
-    assert again[0].mu["w"].dtype == np.float64
-    np.testing.assert_array_equal(again[0].mu["w"], state[0].mu["w"])
-    assert not jax.config.jax_enable_x64
-
-
-@pytest.mark.parametrize("array", [np.asarray, jnp.asarray])
-def test_the_step_of_jax_alone_is_the_prepared_step(array):
-    rng = np.random.default_rng(0)
-    x, y = array(rng.normal(size=(8, 3))), array(rng.normal(size=8))
-    start = {"w": array(rng.normal(size=3)), "b": array(rng.normal(size=1))}
-    loss = lambda m, x, y: ((x @ m["w"] + m["b"] - y) ** 2).mean()
-    one, other = [Training(loss, AutoJax(), from_optax(optax.adam(0.1)), start) for _ in range(2)]
-    assert one._native is not None
-    other._native = None
-    for _ in range(3):
-        np.testing.assert_allclose(float(one(x, y)), float(other(x, y)), rtol=1e-6)
-    assert [*one.model] == [*other.model] == ["w", "b"]
-    for name, leaf in one.model.items():
-        assert type(leaf) is type(other.model[name]) is type(start[name])
-        assert leaf.dtype == other.model[name].dtype
-        np.testing.assert_allclose(np.asarray(leaf), np.asarray(other.model[name]), rtol=1e-5)
 
 
 NEED = {"'value', 'grad', and 'value_fn'": optax.lbfgs(), "'value'": optax.polyak_sgd()}
@@ -358,18 +301,6 @@ def test_a_gradient_that_vanishes_is_no_cause_for_a_warning_and_noise_is():
     with pytest.warns(PrecisionWarning, match="^value_and_gradient: ") as caught:
         minimize(lambda m: smooth(m) + 1e-3 * next(noise), AutoFiniteDifferences(), {"a": 0.0, "b": 0.0})
     assert caught[0].filename == __file__
-
-
-@every
-def test_minimize_from_a_nested_start(backend):
-    seen: list[Any] = []
-    result = minimize(bowl, backend, BOWL, callback=seen.append)
-    assert result.x["a"] == pytest.approx(1.0, abs=1e-5)
-    assert type(result.x["a"]) is float
-    np.testing.assert_allclose(result.x["b"], [-2.0, 1.0], atol=1e-5)
-    assert result.x["tag"] == "x"
-    np.testing.assert_allclose(seen[-1]["b"], result.x["b"])
-    np.testing.assert_allclose(result.vector, [result.x["a"], *result.x["b"]])
 
 
 @pytest.mark.parametrize("method", ["Newton-CG", "trust-exact", "trust-ncg", "L-BFGS-B", "SLSQP", "Nelder-Mead", "COBYQA"])
@@ -682,21 +613,6 @@ def test_data_that_do_not_fit_the_curve_are_an_error():
         curve_fit(lambda m, x: (m["k"] * x).reshape(2, 3), AutoAutograd(), x, x.reshape(3, 2), {"k": 1.5})
     with pytest.raises(TreeError, match=r"^sigma\['a'\] has shape \(1,\), but the data has shape \(6,\) there\."):
         curve_fit(lambda m, x: {"a": m["k"] * x}, AutoAutograd(), x, {"a": x}, {"k": 1.5}, sigma={"a": np.ones(1)})
-
-
-@jax.tree_util.register_pytree_node_class
-class Dicted:
-    """What is static stands in a dict."""
-
-    def __init__(self, w, options):
-        self.w, self.options = w, options
-
-    def tree_flatten(self):
-        return (self.w,), self.options
-
-    @classmethod
-    def tree_unflatten(cls, options, children):
-        return cls(*children, options)
 
 
 @pytest.mark.parametrize("method", ["Newton-CG", "trust-constr"])

@@ -70,48 +70,12 @@ def test_a_problem_gives_one_sparse_matrix_for_all_leaves(backend, format):
     np.testing.assert_allclose(matrix.toarray(), dense.jacobian(x), rtol=1e-6, atol=1e-6)
 
 
-@second
-def test_a_problem_gives_one_sparse_hessian_for_all_leaves(backend):
-    problem, dense = flat(energy, AutoSparse(backend), model()), flat(energy, AutoJax(), model())
-    x = np.linspace(-1, 1, N)
-    matrix = problem.hess(x)
-    assert isinstance(matrix, scipy.sparse.csr_array)
-    assert matrix.shape == (N, N)
-    assert matrix.nnz == 5 * N - 6
-    np.testing.assert_allclose(matrix.toarray(), dense.hess(x), rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(problem.jac(x), dense.jac(x), rtol=1e-6, atol=1e-6)
-
-
 @every
 def test_find_root_gets_the_factors(backend):
     root = find_root(equations, AutoSparse(backend), model(), method="krylov")
     assert root.success
     assert np.abs(flat(equations, backend, model()).residuals(root.vector)).max() < 1e-5
     assert root.nit <= 6
-
-
-@every
-@pytest.mark.parametrize("method", ["BDF", "Radau"])
-def test_a_differential_equation_gets_the_sparse_matrix(backend, method, monkeypatch):
-    import scipy.integrate
-
-    taken = []
-    seen(monkeypatch, scipy.integrate, "solve_ivp", taken)
-
-    def heat(t, y, k):
-        xp = array_namespace(y["u"])
-        none = xp.zeros_like(y["u"][:1])
-        u = y["u"]
-        return {"v": -y["v"], "u": k * (xp.concat([none, u[:-1]]) - 2 * u + xp.concat([u[1:], none])) + t}
-
-    start = {"u": np.linspace(0, 1, 12), "v": 1.0}
-    sparse = solve_ivp(heat, AutoSparse(backend), (0, 0.2), start, 50.0, method=method)
-    dense = solve_ivp(heat, backend, (0, 0.2), start, 50.0, method=method)
-    slope = taken[0][1]["jac"](0.1, np.ones(13))
-    assert isinstance(slope, scipy.sparse.csr_array)
-    assert slope.nnz == 3 * 12 - 2 + 1
-    np.testing.assert_allclose(slope.toarray(), taken[1][1]["jac"](0.1, np.ones(13)), rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(sparse.y["u"][:, -1], dense.y["u"][:, -1], rtol=1e-2, atol=1e-4)
 
 
 @second

@@ -100,15 +100,6 @@ def test_inner_products_and_norms(array):
         tree.norm(x, 3)
 
 
-def test_the_inner_product_of_complex_numbers_is_the_real_one():
-    a, b = {"z": np.array([1 + 2j, 3j]), "c": 2 - 1j}, {"z": np.array([2 - 1j, 1 + 1j]), "c": 1j}
-    expected = np.vdot(a["z"], b["z"]).real + (np.conj(a["c"]) * b["c"]).real
-    assert tree.vdot(a, b) == pytest.approx(expected)
-    assert tree.norm(a) == pytest.approx(np.linalg.norm([1 + 2j, 3j, 2 - 1j]))
-    assert tree.norm(a, math.inf) == 3.0
-    assert tree.norm({"empty": np.ones(0)}, math.inf) == 0.0
-
-
 @each_library
 def test_ravel_there_and_back(array):
     x = model(array)
@@ -154,28 +145,6 @@ def test_under_a_trace_leaves_are_traced():
 
 
 # Modules ----------------------------------------------------------------------------------------------------------------
-
-
-def test_a_step_of_a_torch_module():
-    module = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
-    module[0].bias.requires_grad_(False)
-    x = torch.randn(5, 2)
-    (slopes,) = gradient(lambda m: m(x).square().mean(), AutoTorch(), module)
-    moved = tree.map(lambda p, g: p - 0.1 * g, module, slopes)
-    assert type(moved) is torch.nn.Sequential
-    assert moved is not module
-    for name, p in module.named_parameters():
-        new, g = moved.get_parameter(name), slopes.get_parameter(name)
-        assert (type(new), new.requires_grad) == (torch.nn.Parameter, p.requires_grad)
-        torch.testing.assert_close(new, p - 0.1 * g if p.requires_grad else p)
-    assert [path for path, _ in tree.leaves_with_path(module)] == ["[0].weight", "[2].weight", "[2].bias"]
-    total = sum(float((g**2).sum()) for g in slopes.parameters())
-    assert float(tree.norm(slopes)) == pytest.approx(math.sqrt(total), rel=1e-6)
-    twice = tree.scale(2.0, slopes)
-    torch.testing.assert_close(twice[0].weight, 2 * slopes[0].weight)
-    vector, unravel = tree.ravel(module)
-    assert vector.shape == (10,)
-    torch.testing.assert_close(unravel(vector)[2].weight, module[2].weight)
 
 
 def test_a_module_holds_tensors_alone():

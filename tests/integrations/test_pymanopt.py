@@ -9,9 +9,7 @@ from backends_table import BACKENDS, each_backend, rtol_of
 
 pytest.importorskip("pymanopt", reason="`make integrations` installs pymanopt")
 
-import pymanopt
-from pymanopt.manifolds import ComplexCircle, Euclidean, Product, Sphere
-from pymanopt.optimizers import ConjugateGradient, TrustRegions
+from pymanopt.manifolds import ComplexCircle, Euclidean, Product
 
 from adinterface import (
     AutoAutograd,
@@ -38,11 +36,6 @@ def _real(*shape):
 def _complex(*shape):
     rng = _rng()
     return rng.normal(size=shape) + 1j * rng.normal(size=shape)
-
-
-def _native(xp, x):
-    """A constant of a cost, as the engine has it."""
-    return torch.tensor(x) if xp is torch else x
 
 
 # Gradients and Hessian-vector products ------------------------------------------------------------------------------------
@@ -100,27 +93,6 @@ def test_several_arguments_real_and_complex(backend):
 
 
 # Optimisers -------------------------------------------------------------------------------------------------------------
-
-
-@each_backend
-@pytest.mark.parametrize("optimizer", [TrustRegions, ConjugateGradient])
-def test_the_dominant_eigenvector(backend, optimizer):
-    xp = NAMESPACES[backend]
-    matrix = np.diag(np.arange(1.0, 6.0)) + 0.1
-    a = _native(xp, matrix)
-    sphere = Sphere(5)
-
-    @function(sphere, backend)
-    def cost(x):
-        return -x @ (a @ x)
-
-    start = np.ones(5) / np.sqrt(5)
-    result = optimizer(verbosity=0, max_iterations=300).run(pymanopt.Problem(sphere, cost), initial_point=start)
-    np.testing.assert_allclose(result.cost, -np.linalg.eigvalsh(matrix)[-1], rtol=1e-8)
-
-
-def test_the_backend_is_shown():
-    assert str(function(Euclidean(2), AutoTorch())(lambda x: x.sum())) == "Function <AutoTorch()>"
 
 
 # What does not fit -----------------------------------------------------------------------------------------------------

@@ -182,6 +182,30 @@ def members_of_classes(x):
     return np.sum(m.doubled) + np.sum(m.cubed) + np.sum(Model.of(x).w) + Model.total(x) + Slotted(x).value()
 
 
+class Scaled:
+    __slots__ = ("calls", "scale")
+
+    def __init__(self, scale):
+        self.scale, self.calls = scale, 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return np.asarray(x) * self.scale
+
+
+SCALED = Scaled(1.5)
+
+
+@program
+def objects_with_slots(x):
+    own, other, before = Scaled(x[0]), copy.copy(SCALED), SCALED.calls
+    other.scale = x[1]
+    total = own(x) + other(x) + SCALED(x)
+    assert (own.calls, SCALED.calls) == (1, before + 1)
+    assert type(SCALED) is Scaled
+    return np.sum(total)
+
+
 class Based(abc.ABC):
     @abc.abstractmethod
     def value(self, x): ...

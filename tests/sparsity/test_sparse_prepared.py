@@ -285,20 +285,6 @@ def pickle_of(value):
     return pickle.loads(pickle.dumps(value))
 
 
-def test_where_a_pattern_holds_is_part_of_its_value():
-    everywhere = sparsity(jacobian, lambda x: x[1:] * x[:-1], AutoTorch(), X)
-    probed = sparsity(jacobian, lambda x: x[1:] * x[:-1], AutoSparse(AutoTorch(), detect="probe"), X)
-    assert not everywhere.local
-    assert probed.local
-    assert everywhere != probed
-    np.testing.assert_array_equal(everywhere.toarray(), probed.toarray())
-    assert repr(probed) == (
-        "SparsityPattern(5 x 6, 10 entries, density 33.3 %, 2 colours of columns: 2 passes, found at values)"
-    )
-    assert SparsityPattern.of_entries(probed.rows, probed.columns, probed.shape) == everywhere
-    assert not SparsityPattern(probed.toarray()).local
-
-
 # Results that change ---------------------------------------------------------------------------------------------------
 
 
@@ -319,18 +305,6 @@ def test_a_result_of_another_size_is_refused(check, backend):
                 f"its pattern was found. Make the call without prepare, or let the result of f have the same shapes and dtypes "
                 f"for all values."
             )
-
-
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=repr)
-def test_a_result_of_another_dtype_is_refused(backend):
-    def f(x):
-        xp = array_namespace(x)
-        return x * x if x[0] > 0 else xp.astype(x * x, xp.complex128) * 1j
-
-    fast = prepare(jacobian, f, AutoSparse(backend), X)
-    fast(X)
-    with pytest.raises(SparsityError, match="f gives 6 numbers of complex128 for these values, but 6 numbers of float64 when"):
-        fast(-X)
 
 
 # Inside transformations ------------------------------------------------------------------------------------------------

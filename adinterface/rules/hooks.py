@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from ..core.contract.ambient import now
 from ..core.contract.errors import NotRecordedError
-from ..core.contract.rules import TRANSPOSING
 from .ignored import ignore_derivatives
 from .namespace import array_namespace
 from .rule import rule
@@ -48,7 +48,7 @@ def _back(cotangent: Any, value: Any, x: Any, *, hook: Any) -> tuple[Any]:
     result = hook(cotangent)
     if result is None or result is cotangent:
         return (cotangent,)
-    if TRANSPOSING.get():  # a hook need not be linear, and the author's code shall not be differentiated
+    if now().transposing:  # a hook need not be linear, and the author's code shall not be differentiated
         raise NotRecordedError("gradient_hook: a backward pass with a hook that changes its cotangent cannot be transposed.")
     return (result,)
 

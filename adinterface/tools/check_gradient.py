@@ -19,12 +19,12 @@ import numpy as np
 
 from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend
-from ..core.contract.record import recording
 from ..core.operators import gradient as operators
 from .evidence import CAUTION, Evidence, Look, Outcome, at_kink, confirmed
 from .leaves import named_leaves, nearby
 from .numbers import Array, largest_of, widened
 from .probe import Direction, Probe, counted, inner
+from .recording import recording
 from .verdict import Verdict
 
 Status = Literal["right", "wrong", "kink", "undecided"]

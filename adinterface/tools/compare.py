@@ -15,7 +15,6 @@ import numpy as np
 from ..core.call.row import OperatorRow
 from ..core.contract.auto import AutoBackend
 from ..core.contract.library import NUMPY, PYTHON, epsilon, kind
-from ..core.contract.record import recording
 from ..core.contract.registry import find
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
@@ -26,6 +25,7 @@ from .leaves import named_leaves, nearby, taken_apart
 from .measured import LeafDifference, Measured, listed
 from .numbers import Array, distances, largest_of, widened
 from .probe import counted
+from .recording import recording
 
 #: Later calls are repeated until they have taken this long, at least once and at most so many times.
 _SECONDS, _MOST_CALLS = 0.2, 20

@@ -13,12 +13,12 @@ from ..core.call.messages import places_of
 from ..core.call.plan import Plan
 from ..core.call.row import OperatorRow
 from ..core.contract.auto import AutoBackend
-from ..core.contract.record import recording
 from ..core.operators.run import run
 from ..core.operators.table import OUTER, entry_of
 from ..core.tree import Slot
 from .facts import require_call
 from .probe import counted
+from .recording import recording
 
 
 @dataclass(frozen=True)

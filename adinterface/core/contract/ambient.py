@@ -17,6 +17,10 @@ T = TypeVar("T")
 Form = Callable[[Any], Any]
 
 
+#: The relative size of a large estimated error, and the function that warns of it.
+Doubt = tuple[float, Callable[[], None]]
+
+
 class Kinds(NamedTuple):
     """Leaves of the arguments of f that look like others: the engine has one type for all."""
 
@@ -36,6 +40,13 @@ class Ambient(NamedTuple):
     kinds: Kinds = Kinds()
     #: The class in which running NumPy code takes arrays; None outside of such code.
     form: Form | None = None
+    #: The record of a tool, such as `explain`: what `record.py` reports to.
+    record: Any = None
+    #: The accuracies, for the operator that called the engine; and large errors, in place of warnings.
+    accuracies: list[Any] | None = None
+    doubts: list[Doubt] | None = None
+    #: Whether a backward pass runs in order to be transposed, so that what it does to cotangents must be linear.
+    transposing: bool = False
 
 
 CORE: ContextVar[Ambient] = ContextVar("adinterface", default=Ambient())  # noqa: B039 - a tuple
@@ -59,4 +70,4 @@ class within(Generic[T]):
         self._variable.reset(self._token)
 
 
-__all__ = ["CORE", "Ambient", "Form", "Kinds", "now", "within"]
+__all__ = ["CORE", "Ambient", "Doubt", "Form", "Kinds", "now", "within"]

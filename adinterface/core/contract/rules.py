@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
 
 Arrays = tuple[Any, ...]
-
-#: Whether a backward pass runs in order to be transposed, so that what it does to cotangents must be linear.
-TRANSPOSING: ContextVar[bool] = ContextVar("adinterface.transposing", default=False)
 
 
 class Point(NamedTuple):
@@ -75,4 +71,4 @@ def require_linear(
         raise rule.nonlinear()
 
 
-__all__ = ["TRANSPOSING", "Arrays", "FlatRule", "Point", "require_linear"]
+__all__ = ["Arrays", "FlatRule", "Point", "require_linear"]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ..contract.ambient import within
+from ..contract.ambient import CORE, now, within
 from ..contract.arrays import cast_like, copies, filled, full_like, is_complex, library_of
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward
 from ..contract.errors import BackendError, NotRecordedError
 from ..contract.record import note_step
-from ..contract.rules import TRANSPOSING
 from . import policy
 from .basis import Components, Stacked, inner_products, stack_of, zero_entry
 
@@ -150,7 +149,7 @@ class _Back(FlatFunction):
         return self._pulled.outputs  # the map is in the graphs in which these are
 
     def __call__(self, *cotangents: Any) -> tuple[Arrays, Aux]:
-        with within(TRANSPOSING, True):
+        with within(CORE, now()._replace(transposing=True)):
             return self._pulled.back(cotangents), Aux()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import adinterface
 from adinterface import AutoFiniteDifferences
-from adinterface.core.contract.record import recording
+from adinterface.tools.recording import recording
 
 from . import exact
 from .problems import Doubles, Model, Problem

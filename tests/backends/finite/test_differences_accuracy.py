@@ -21,7 +21,7 @@ from adinterface import (
     pushforward,
     second_derivative,
 )
-from adinterface.core.contract.record import recording
+from adinterface.tools.recording import recording
 
 FD = AutoFiniteDifferences()
 

@@ -15,7 +15,7 @@ from adinterface import (
     jacobian,
     value_and_gradient,
 )
-from adinterface.core.contract.record import recording
+from adinterface.tools.recording import recording
 
 FD = AutoFiniteDifferences()
 

@@ -30,7 +30,7 @@ from adinterface import (
     value_and_gradient,
     value_and_jacobian,
 )
-from adinterface.core.contract.record import recording
+from adinterface.tools.recording import recording
 
 X = np.linspace(0.5, 1.5, 4)
 Y = np.linspace(-1.0, 2.0, 4)

@@ -41,8 +41,6 @@ def test_ambient_state_stands_in_few_files():
     expected = {
         "adinterface/batching/workers.py": 1,
         "adinterface/core/contract/ambient.py": 1,
-        "adinterface/core/contract/record.py": 1,
-        "adinterface/core/contract/rules.py": 1,
         "adinterface/numpy_code/refusals.py": 1,
         "adinterface/rules/fixed_values.py": 1,
         "adinterface/rules/namespace.py": 1,

@@ -1,0 +1,31 @@
+"""Records of calls: what an operator reports while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..core.contract.ambient import CORE, now, within
+from ..core.contract.inexact import Accuracy
+
+
+class Record:
+    """The calls of one recorded operator, each a plan with its values, and the steps of the engines, in order."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, Sequence[Any]]] = []
+        self.steps: list[str] = []
+        #: The accuracies of the results, where the engines estimate them.
+        self.accuracies: list[Accuracy] = []
+
+
+@contextmanager
+def recording() -> Iterator[Record]:
+    """Records the calls and steps of a block of code."""
+    record = Record()
+    with within(CORE, now()._replace(record=record)):
+        yield record
+
+
+__all__ = ["Record", "recording"]

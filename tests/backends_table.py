@@ -8,6 +8,7 @@
 
 import dataclasses
 import numbers
+import re
 
 import jax
 import numpy as np
@@ -109,3 +110,17 @@ def global_state(*, random=False):
         state["numpy random state"] = (keys.tobytes(), position)
         state["torch random state"] = torch.get_rng_state().numpy().tobytes()
     return state
+
+
+def told(error):
+    """An error as a user reads it: its message, then its notes, without the one that JAX adds to whatever passes through it."""
+    notes = [note for note in getattr(error, "__notes__", []) if "JAX_TRACEBACK_FILTERING" not in note]
+    return "\n".join([str(error), *notes])
+
+
+def assert_told(call, cls, words):
+    """The call raises an error of this class with these words and notes, where `...` stands for any text."""
+    with pytest.raises(cls) as caught:
+        call()
+    pattern = ".*".join(map(re.escape, words.split("...")))
+    assert re.fullmatch(pattern, told(caught.value), re.DOTALL), f"\n{told(caught.value)}\n\nwanted\n{words}"

@@ -21,7 +21,7 @@ from forked import Forker
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, hessian, value_and_gradient
 from adinterface.core.contract.errors import BackendError
 
-pytestmark = pytest.mark.sweep  # test_conformance.py, test_laws.py and test_mutations.py run with every change
+pytestmark = pytest.mark.sweep  # test_conformance.py and test_mutations.py run with every change
 
 pytest_plugins = "pytester"
 DOWNSTREAM = Path(__file__).parent / "downstream" / "lighthouse"

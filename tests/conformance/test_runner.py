@@ -40,7 +40,7 @@ from adinterface.core.contract import KnownFailure
 from adinterface.namespaces.use import Use
 from adinterface.tools.measured import label
 
-pytestmark = pytest.mark.sweep  # test_conformance.py, test_laws.py and test_mutations.py run with every change
+pytestmark = pytest.mark.sweep  # test_conformance.py and test_mutations.py run with every change
 
 GOOD = Scenario("lines/slope", gradient, lambda x: 3 * x, (2.0,), expected=(3.0,))
 BENT = Scenario("curves/bend", hessian, lambda x: x * x, (2.0,), expected=2.0, tags=frozenset({"second-order"}))

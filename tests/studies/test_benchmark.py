@@ -14,7 +14,7 @@ from adinterface_studies.benchmark.timing import Calls
 
 from adinterface import AutoAutograd, AutoJax
 
-pytestmark = pytest.mark.sweep  # test_conformance.py, test_laws.py and test_mutations.py run with every change
+pytestmark = pytest.mark.sweep  # test_conformance.py and test_mutations.py run with every change
 
 SHORT = ["benchmark", "--seconds", "0.01"]
 ARRAY, SIX, TREE, MLP = CELLS[:4]

@@ -1,16 +1,12 @@
 """Arguments at the edges: trees without an end, f's own keywords, what is registered, arrays that are gone, many classes."""
 
 import dataclasses
-import functools
-import gc
 import re
-import weakref
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import torch
 from backends_table import each_backend
 from example_calls import example_of
 
@@ -19,27 +15,18 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    BackendError,
     Constant,
-    ConversionError,
     OutputError,
-    SecondOrder,
     TreeError,
-    array_namespace,
-    check_gradient,
     compare,
     explain,
     gradient,
-    numpy_function,
     prepare,
     pullback,
-    register_node,
     tree,
     value_and_gradient,
 )
-from adinterface.core.tree import containers, recognition
 from adinterface.fit import minimize
-from adinterface.tools import check_neutral
 from adinterface.tools.facts import operations
 
 X = np.array([1.0, 2.0])
@@ -114,13 +101,6 @@ def test_a_function_on_trees_names_the_place_where_a_tree_holds_itself(call):
             call(value)
 
 
-def test_compare_reports_a_constant_that_holds_itself():
-    row = [X]
-    row.append(row)
-    report = compare(gradient, lambda x, c: x, [AutoTorch(), AutoJax()], 1.0, Constant(row))
-    assert [type(measured.error) for measured in report.backends] == [TreeError, TreeError]
-
-
 def test_a_tree_that_is_too_deep_is_an_error_that_says_so():
     backend = AutoFiniteDifferences()
     words = "is nested 20,000 levels deep, deeper than Python's recursion limit lets it be taken apart"
@@ -159,67 +139,7 @@ def test_fs_keywords_may_have_any_name(operation):
     compare(operator, scaled, [backend], *args, **words)
 
 
-def test_the_checks_and_wrappers_take_keywords_of_any_name():
-    words = dict.fromkeys(NAMES, 0.25)
-    assert check_gradient(scaled, AutoAutograd(), X, **words)
-    check_neutral(scaled, X, **words)
-    np.testing.assert_allclose(gradient(numpy_function(scaled), AutoJax(), X, **words)[0], 2 * X * 2.5)
-
-
-# Registering ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "cls",
-    [list, dict, tuple, float, int, complex, str, bool, type(None), object, np.ndarray, np.float64, Constant, jax.Array,
-     type(jnp.ones(1)), torch.Tensor, torch.nn.Parameter],
-)  # fmt: skip
-def test_what_has_a_meaning_already_cannot_be_registered(cls):
-    with pytest.raises(TypeError, match=rf"^register_node: {re.escape(cls.__qualname__)} is no class of yours: .*Derive"):
-        register_node(cls, lambda value: ((), None), lambda data, children: None)
-
-
-def test_what_is_no_class_cannot_be_registered():
-    with pytest.raises(TypeError, match=r"^register_node: 3 is no class of yours"):
-        register_node(3, lambda value: ((), None), lambda data, children: None)
-
-
-def test_classes_made_on_the_way_are_not_kept_for_ever(monkeypatch):
-    monkeypatch.setattr(recognition, "KEPT_CLASSES", 50)
-    monkeypatch.setattr(containers, "_names", functools.lru_cache(50)(containers._names.__wrapped__))
-    made = []
-    for _ in range(400):
-        cls = dataclasses.make_dataclass("Made", ["w"])
-        made.append(weakref.ref(cls))
-        assert gradient(lambda m: m.w * 2.0, AutoAutograd(), cls(1.0))[0].w == 2.0
-    gc.collect()
-    assert sum(ref() is not None for ref in made) <= 50 + 256  # and the plans that are kept
-
-
 # Words ----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (
-            lambda: AutoFiniteDifferences(native="jax"),
-            "AutoFiniteDifferences: native must be a backend, not 'jax'. Pass an",
-        ),
-        (lambda: AutoFiniteDifferences(native=AutoJax), "AutoJax'>. Write AutoJax()."),
-        (
-            lambda: SecondOrder("jax", AutoJax()),
-            "SecondOrder: outer must be a backend, not 'jax'. Pass an object such as",
-        ),
-        (
-            lambda: SecondOrder(AutoJax(), None),
-            "SecondOrder: inner must be a backend, not None. Pass an object such as AutoJax()",
-        ),
-    ],
-)
-def test_a_backend_inside_a_backend_must_be_one(make, message):
-    with pytest.raises(BackendError, match=re.escape(message)):
-        make()
 
 
 @pytest.mark.parametrize("backend", [AutoJax(), AutoFiniteDifferences()], ids=["jax", "finite"])
@@ -241,13 +161,6 @@ def test_a_deleted_array_is_explained(backend):
             call()
         notes = [note for note in getattr(caught.value, "__notes__", []) if "donate_argnums has taken them" in note]
         assert len(notes) == (1 if isinstance(backend, AutoJax) else 0)
-
-
-def test_a_deleted_array_on_its_way_to_another_engine_is_explained():
-    gone = jnp.ones(3)
-    gone.delete()
-    with pytest.raises(ConversionError, match=r"^A JAX array that was passed no longer has its numbers: .* donate_argnums"):
-        gradient(lambda x: x.sum(), AutoTorch(), gone)
 
 
 @dataclasses.dataclass
@@ -281,40 +194,7 @@ def test_the_scalar_of_a_registered_dataclass_is_its_first_leaf():
     np.testing.assert_allclose(slope, 2 * X)
 
 
-def test_a_value_that_carries_nothing_is_not_sent_to_where_it_came_from():
-    with pytest.raises(OutputError, match=r"Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass"):
-        value_and_gradient(lambda x: [x.sum(), x], AutoJax(), X)
-    for made in (Result, lambda *parts: list(parts)):
-        with pytest.raises(OutputError, match=r"For auxiliary results after the scalar use value_and_gradient"):
-            gradient(lambda x, made=made: made(x.sum(), x), AutoJax(), X)
-
-
 # Arrays of JAX's rules, lists in NumPy code ---------------------------------------------------------------------------
-
-
-def test_the_namespace_of_an_array_of_a_subclass():
-    class Typed(np.ndarray):
-        pass
-
-    typed = X.view(Typed)
-    assert array_namespace(typed) is array_namespace(X)
-    assert array_namespace(typed, jnp.ones(2)) is array_namespace(jnp.ones(2))
-
-
-def test_a_rule_of_jax_may_ask_for_the_namespace_of_its_constants():
-    @jax.custom_jvp
-    def sine(x):
-        return jnp.sin(x) * X
-
-    seen = []
-
-    @sine.defjvp
-    def _(primals, tangents):
-        seen.append(array_namespace(np.asarray(X).view(type("Typed", (np.ndarray,), {}))))
-        return sine(*primals), jnp.cos(primals[0]) * X * tangents[0]
-
-    np.testing.assert_allclose(gradient(lambda x: sine(x).sum(), AutoJax(), X)[0], np.cos(X) * X)
-    assert seen
 
 
 ROWS = {
@@ -327,12 +207,3 @@ ROWS = {
 }
 if hasattr(np, "row_stack"):
     ROWS["row_stack"] = lambda x: (np.row_stack([x, [1.0, 2.0]]) * np.arange(4.0).reshape(2, 2)).sum()  # noqa: NPY201
-
-
-@pytest.mark.filterwarnings("ignore:`row_stack` alias is deprecated:DeprecationWarning")
-@pytest.mark.parametrize("name", ROWS)
-@each_backend
-def test_lists_beside_arrays_in_numpy_code(name, backend):
-    (found,) = gradient(numpy_function(ROWS[name]), backend, X)
-    (expected,) = gradient(ROWS[name], AutoFiniteDifferences(), X)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -9,16 +9,12 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    Constant,
     SecondOrder,
-    derivative,
     explain,
-    gradient,
     linearize,
     pullback,
-    pushforward,
 )
-from adinterface.tools.facts import operations, plain_of
+from adinterface.tools.facts import operations
 
 #: n numbers in the argument (4), m in the result of a function that gives an array (3), or 1 number for derivatives.
 N, M = 4, 3
@@ -143,28 +139,6 @@ def test_the_adaptive_method_evaluates_f_no_more_often_than_it_says(operator, ca
     assert explain(function, f, AutoFiniteDifferences(), *args).evaluations == counting.count
 
 
-def test_a_linear_function_takes_four_evaluations_for_each_number_and_one_at_the_point():
-    counting = Counting(lambda x: 3 * x[0] - x[1] + 0.5 * x[2])
-    gradient(counting, AutoFiniteDifferences(), np.array([1.3, -2.0, 0.0]))
-    assert counting.count == 13
-
-
-@pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")
-def test_max_evaluations_bounds_what_a_slope_takes():
-    for most in (4, 5, 6, 8, 14):
-        counting = Counting(lambda x: np.exp(np.sin(9 * x)))
-        derivative(counting, AutoFiniteDifferences(max_evaluations=most), 1.1)
-        assert counting.count <= most + 1  # f at the point
-
-
-def test_one_adaptive_direction_takes_few_evaluations_however_many_numbers_there_are():
-    counting = Counting(lambda x: np.sin(x).sum())
-    x = np.linspace(0.1, 3.0, 10_000)
-    _, tangent = pushforward(counting, AutoFiniteDifferences(), (x,), (np.ones_like(x),))
-    assert counting.count <= 11
-    assert tangent == pytest.approx(np.cos(x).sum(), rel=1e-10)
-
-
 @pytest.mark.parametrize("backend", AFTERWARDS)
 def test_back_and_push_evaluate_f_as_often_as_the_table_says(backend):
     back_count, push_count, back_stacked, push_stacked = map(count_of, AFTERWARDS[backend])
@@ -200,29 +174,6 @@ def test_forward_mode_without_linearization_evaluates_f_in_one_batch_or_for_each
         counting = Counting(f)
         function(counting, {"torch": AutoTorch, "autograd": AutoAutograd}[mode](mode="forward"), *args)
         assert (operator, counting.count) == (operator, expected[mode])
-
-
-COMPANIONS = {operation.name: plain.name for operation in operations() if (plain := plain_of(operation))}
-
-
-@pytest.mark.parametrize("companion", COMPANIONS)
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_a_companion_evaluates_f_no_more_often_than_the_plain_operator(backend, companion):
-    """Differences need no evaluation at the point itself, so with them value and gradient there may cost their own."""
-    counts = []
-    for name in (companion, COMPANIONS[companion]):
-        function, f, args = OPERATORS[name]
-        counting = Counting(f)
-        function(counting, BACKENDS[backend], *args)
-        counts.append(counting.count)
-    assert counts[0] <= (counts[1] * 1.5 + 1 if "FiniteDifferences" in backend else counts[1])
-
-
-@pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])
-def test_a_gradient_evaluates_f_once_for_any_number_of_arguments(backend):
-    counting = Counting(lambda x, p, c: (x**2).sum() * p["a"] * p["b"] * c)
-    gradient(counting, backend, X, {"a": 1.0, "b": 2.0}, Constant(3.0))
-    assert counting.count == 1
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

@@ -1,8 +1,6 @@
 """Results: writable, dense, overlapping nothing; in the library the contract names; one entry for each argument."""
 
 import itertools
-from collections import namedtuple
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,14 +11,9 @@ from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
 
 from adinterface import (
     AutoFiniteDifferences,
-    AutoTorch,
     Constant,
-    ValueAndGradient,
     array_namespace,
     gradient,
-    hessian,
-    jacobian,
-    prepare,
     value_and_gradient,
 )
 
@@ -72,10 +65,6 @@ def total(x):
 
 def weighted_total(x, constant):
     return total(x * constant)
-
-
-def its_square(x):
-    return total(x * x)
 
 
 def its_own_argument(x):
@@ -134,33 +123,6 @@ def test_results_are_writable_dense_and_overlap_nothing(f, arguments, library, b
     assert_free([value, grads], args)
 
 
-@each_backend
-def test_arrays_of_broadcast_arrays_are_taken_without_a_warning(backend):
-    """NumPy warns who asks them whether they can be written to: warnings are errors here."""
-    x = np.broadcast_arrays(np.linspace(0.5, 2, 3), np.ones((2, 3)))[0]
-    prepared = prepare(gradient, its_square, backend, x)
-    for (found,) in (gradient(its_square, backend, x), prepared(x)):
-        np.testing.assert_allclose(found, 2 * np.array(x), rtol=1e-6)
-        assert_free(found, [x])
-
-
-@each_backend
-@pytest.mark.parametrize("library", ["numpy", "torch"])
-def test_one_array_given_twice_has_two_separate_gradients(library, backend):
-    x = MAKE[library](np.linspace(0.5, 2, 3))
-    grads = gradient(lambda t, y: total(t["a"] + t["b"]) + 2 * total(y), backend, {"a": x, "b": x}, x)
-    assert_free(grads, [x])
-    ones = MAKE[library](np.ones(3))
-    assert_tree(grads, ({"a": ones, "b": ones}, 2 * ones), rtol_of(backend))
-
-
-def test_a_tensor_that_requires_grad_gets_a_detached_result():
-    x = torch.ones(3, dtype=torch.float64, requires_grad=True)
-    value, (result,) = value_and_gradient(lambda x: (total(x * x), x * 3), AutoTorch(), x)
-    assert not any(array.requires_grad for array in (*value, result))
-    assert x.grad is None
-
-
 # Library and type of values ------------------------------------------------------------------------------------------
 
 x32, x64 = np.ones(2, dtype="float32"), np.ones(2, dtype="float64")
@@ -207,52 +169,6 @@ def test_the_value_is_in_the_library_of_the_first_differentiated_array(args, lib
     assert np.shape(value) == ()
 
 
-class Losses(NamedTuple):
-    loss: object
-    parts: object
-
-
-Report = namedtuple("Report", "loss residual label")
-AUX = [
-    pytest.param(lambda x: (total(x * x), x * 2), lambda v, x: (v, x * 2), id="tuple"),
-    pytest.param(lambda x: {"loss": total(x * x), 3: x * 2}, lambda v, x: {"loss": v, 3: x * 2}, id="dict"),
-    pytest.param(lambda x: Report(total(x * x), x * 2, "text"), lambda v, x: Report(v, x * 2, "text"), id="namedtuple"),
-    pytest.param(lambda x: Losses(total(x * x), [x * 2, {"n": 3}]), lambda v, x: Losses(v, [x * 2, {"n": 3}]), id="NamedTuple"),
-    pytest.param(
-        lambda x: (total(x * x), None, "text", 3, True, 2.5), lambda v, x: (v, None, "text", 3, True, 2.5), id="no array"
-    ),
-    pytest.param(lambda x: (total(x * x),), lambda v, x: (v,), id="nothing beside it"),
-]
-
-
-@each_backend
-@pytest.mark.parametrize("library", MAKE)
-@pytest.mark.parametrize(("f", "expected"), AUX)
-def test_value_is_all_that_f_returned(f, expected, library, backend):
-    x = MAKE[library](np.array([0.5, 1, 2], dtype="float32"))
-    result = value_and_gradient(f, backend, x)
-    assert type(result) is ValueAndGradient
-    assert_tree(result.value, expected(MAKE[library](np.float32(5.25)), x), 1e-6)
-    assert_tree(result.gradient, (2 * x,), rtol_of(backend, "float32"))
-
-
-@each_backend
-def test_integer_and_bool_auxiliary_results_keep_their_dtype(backend):
-    f = lambda x: (total(x), array_namespace(x).argmax(x), x > 1)
-    (_, index, mask), _ = value_and_gradient(f, backend, np.array([0.5, 2, 1]))
-    assert index.dtype.kind == "i"
-    assert int(index) == 1
-    assert_tree(mask, np.array([False, True, False]))
-
-
-@each_backend
-def test_python_numbers_give_python_numbers_in_auxiliary_results(backend):
-    f = lambda x, y: {"quotient": x / y, "more": [x * y, y]}
-    value, grads = value_and_gradient(f, backend, 3.0, 4.0)
-    assert_tree(value, {"quotient": 0.75, "more": [12.0, 4.0]})
-    assert_tree(grads, (0.25, -0.1875), rtol_of(backend))
-
-
 # Mixed libraries -----------------------------------------------------------------------------------------------------
 
 
@@ -275,61 +191,3 @@ def test_leaves_of_several_libraries_in_one_call_keep_their_types(backend):
         "text": None,
     }
     assert_tree(gradient(f, backend, tree), (expected,), rtol_of(backend, "float32"))
-
-
-# One entry for each argument -----------------------------------------------------------------------------------------
-
-
-@each_backend
-def test_arguments_and_gradients_zip(backend):
-    args = (np.array([1.0, 2.0]), 3.0, Constant(2), {"a": np.array([4.0]), "n": 2}, "text", None, 5)
-    grads = gradient(lambda x, y, n, t, *rest: total(x) * y**n + total(t["a"]), backend, *args)
-    assert type(grads) is tuple
-    assert len(grads) == len(args)
-    expected = (np.array([9.0, 9.0]), 18.0, None, {"a": np.array([1.0]), "n": None}, None, None, 0.0)
-    for _, (result, reference) in zip(args, zip(grads, expected)):
-        assert_tree(result, reference, rtol_of(backend))
-
-
-@each_backend
-@pytest.mark.parametrize(
-    "unused",
-    [
-        2.0,
-        1j,
-        np.float32(2),
-        np.ones((2, 3), dtype="float32"),
-        np.ones(2, dtype="complex128"),
-        np.zeros((0, 3)),
-        torch.ones(2),
-        jnp.ones((1, 2)),
-        {"a": [np.ones(2)], "b": None},
-    ],
-    ids=lambda value: f"{type(value).__name__} {getattr(value, 'dtype', '')}",
-)
-def test_a_leaf_that_f_does_not_use_has_zeros(unused, backend):
-    zero = {"a": [np.zeros(2)], "b": None} if isinstance(unused, dict) else 0 * unused
-    assert_tree(gradient(lambda x, other: x * x, backend, np.float64(2.0), unused)[1], zero)
-
-
-@each_backend
-def test_keyword_arguments_reach_f_and_are_not_differentiated(backend):
-    f = lambda x, *, power, shift: total(x**power + shift)
-    grads = gradient(f, backend, np.array([1.0, 2.0]), power=3, shift=np.array([1.0, 1.0]))
-    assert_tree(grads, (np.array([3.0, 12.0]),), rtol_of(backend))
-
-
-@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
-@pytest.mark.parametrize("operator", [jacobian, hessian])
-def test_numpy_results_are_in_c_order(operator, backend):
-    """Whatever the order of the axes in which an engine has them."""
-    x = np.arange(6.0).reshape(2, 3) / 7
-    f = (lambda x: array_namespace(x).matrix_transpose(x)) if operator is jacobian else total_of_squares
-    for call in (operator, prepare(operator, f, backend, x)):
-        result = call(x) if call is not operator else call(f, backend, x)
-        result = result[0] if operator is jacobian else result
-        assert result.flags.c_contiguous
-
-
-def total_of_squares(x):
-    return total(x * x * x)

@@ -19,18 +19,15 @@ from adinterface import (
     AutoTorch,
     Constant,
     OutputError,
-    PrecisionError,
     array_namespace,
     gradient,
     hvp,
     jacobian,
     prepare,
-    pullback,
     pushforward,
     value_and_gradient,
     value_and_jacobian,
 )
-from adinterface.tools.recording import recording
 
 X = np.linspace(0.5, 1.5, 4)
 Y = np.linspace(-1.0, 2.0, 4)
@@ -38,10 +35,6 @@ Y = np.linspace(-1.0, 2.0, 4)
 
 def cubes(x):
     return array_namespace(x).sum(x**3)
-
-
-def bend(x):
-    return x**2 * x[0]
 
 
 # The short ways ------------------------------------------------------------------------------------------------------
@@ -73,29 +66,6 @@ def test_after_one_call_any_other_may_follow(backend):
                 np.testing.assert_allclose(got, wanted, rtol=rtol_of(backend), atol=1e-6)
                 assert getattr(got, "dtype", None) == getattr(wanted, "dtype", None)
     assert fast.specializations == 9
-
-
-@pytest.mark.parametrize("longdouble", [np.longdouble])
-def test_a_dtype_that_the_engine_lacks_is_refused_when_prepared(longdouble):
-    fast = prepare(gradient, cubes, AutoJax(), X)
-    with pytest.raises(PrecisionError, match="JAX has no"):
-        fast(X.astype(longdouble))
-
-
-@each_backend
-def test_what_the_caller_writes_afterwards_changes_no_result(backend):
-    fast = prepare(value_and_gradient, lambda x: array_namespace(x).sum(x * x) / 2, backend, X)
-    for n in (4, 100_000):
-        x = np.linspace(0.5, 1.5, n)
-        kept = x.copy()
-        value, (found,) = (
-            fast(x) if n == 4 else value_and_gradient(lambda x: array_namespace(x).sum(x[:4] ** 2) / 2, backend, x[:4])
-        )
-        x[:] = -1.0
-        np.testing.assert_allclose(found, kept[: found.size], rtol=rtol_of(backend))
-        np.testing.assert_allclose(value, np.sum(kept[: found.size] ** 2) / 2, rtol=rtol_of(backend))
-        found[:] = 7.0  # a result is the caller's own
-    np.testing.assert_allclose(fast(X)[1][0], X, rtol=rtol_of(backend))
 
 
 @each_backend
@@ -160,75 +130,6 @@ def test_f_may_return_another_kind_of_scalar_elsewhere(backend):
 # In and back ---------------------------------------------------------------------------------------------------------
 
 
-@each_backend
-@pytest.mark.parametrize("operator", [gradient, value_and_gradient])
-def test_a_call_again_and_a_prepared_one_give_what_the_first_does(operator, backend):
-    mlp = {"w": np.linspace(-1.0, 1.0, 6).reshape(3, 2), "b": np.array([0.1, -0.2]), "name": "mlp"}
-    batch = np.asfortranarray(np.linspace(0.0, 1.0, 12).reshape(4, 3))
-    cases = [
-        (lambda x: array_namespace(x).sum(x**3), (X,), {}),
-        (lambda x: array_namespace(x).sum(x), (X[::2],), {}),
-        (lambda x: x, (np.array(2.0),), {}),
-        (lambda x: x[()] * 3.0, (np.array(2.0),), {}),
-        (lambda x, y: array_namespace(x).sum(x + y), (X, Y), {}),
-        (lambda x: array_namespace(x).sum(array_namespace(x).abs(x)), (np.zeros(3),), {}),
-        (lambda x: array_namespace(x).sum(x[:0]) + 2.0 * array_namespace(x).sum(x), (X.astype(np.float32),), {}),
-        (lambda x, *, s: array_namespace(x).sum(x * s), (X,), {"s": Y}),
-        (lambda p, x: array_namespace(x).sum((x @ p["w"] + p["b"]) ** 2), (mlp, Constant(batch)), {}),
-    ]
-    for f, args, kwargs in cases:
-        first = operator(f, backend, *args, **kwargs)
-        again = operator(f, backend, *args, **kwargs)
-        fast = prepare(operator, f, backend, *args, **kwargs)
-        tolerance = max(rtol_of(backend), 1e-6 if any(getattr(a, "dtype", None) == np.float32 for a in args) else 1e-12)
-        assert_tree(again, first, 0.0)
-        for _ in range(2):
-            assert_tree(fast(*args, **kwargs), first, tolerance if isinstance(backend, AutoJax) else 0.0)
-
-
-@each_backend
-def test_a_value_beside_the_gradient_may_have_company(backend):
-    def f(x, c):
-        xp = array_namespace(x)
-        return {"loss": xp.sum(x**2), "aux": (2.0 * x, c, "text", 3)}
-
-    for _ in range(3):
-        value, (g, _) = value_and_gradient(f, backend, X, Constant(Y))
-        np.testing.assert_allclose(g, 2 * X, rtol=rtol_of(backend))
-        assert value["aux"][2:] == ("text", 3)
-        assert_tree(value["aux"][:2], (2.0 * X, Y), 1e-12)
-        np.testing.assert_allclose(value["loss"], np.sum(X**2))
-        assert type(value["loss"]) is np.ndarray
-
-
-@each_backend
-def test_errors_of_f_carry_their_notes_again_and_again(backend):
-    def f(x):
-        raise TypeError("a Box cannot be item assignment'd" if x.shape == (2,) else "wrong")
-
-    gradient(cubes, backend, X)
-    for _ in range(2):
-        with pytest.raises(TypeError, match="wrong"):
-            gradient(f, backend, X)
-    with pytest.raises(
-        OutputError, match=r"must return a real scalar, but returned an? \w+ array of dtype float64 and shape \(4,\)"
-    ):
-        gradient(lambda x: x, backend, X)
-    with pytest.raises(OutputError, match="must return a real scalar, but returned None"):
-        gradient(lambda x: None, backend, X)
-
-
-def test_the_state_of_torch_asks_for_more_than_the_usual_graph():
-    for _ in range(2):
-        expected = gradient(cubes, AutoTorch(), X)[0]
-    with torch.no_grad():
-        np.testing.assert_array_equal(gradient(cubes, AutoTorch(), X)[0], expected)
-    with torch.inference_mode():
-        np.testing.assert_array_equal(gradient(cubes, AutoTorch(), X)[0], expected)
-    outer = gradient(lambda x: (torch.as_tensor(gradient(cubes, AutoTorch(), X)[0]) * x).sum(), AutoTorch(), torch.ones(4))
-    np.testing.assert_allclose(outer[0], expected, rtol=1e-6)
-
-
 def test_a_gradient_that_is_an_argument_is_copied():
     class Same(torch.autograd.Function):
         @staticmethod
@@ -261,16 +162,6 @@ def test_an_array_of_ones_is_written_to_by_a_backward_function_without_harm():
 
     for _ in range(3):
         np.testing.assert_array_equal(gradient(Doubling.apply, AutoTorch(), X)[0], np.full(4, 2.0))
-
-
-def test_jax_takes_prepared_arrays_inside_its_own_transformations():
-    fast = prepare(gradient, cubes, AutoJax(), X)
-    expected = fast(X)[0]
-    single = X.astype(np.float32)
-    for _ in range(2):
-        np.testing.assert_allclose(jax.jit(lambda s: s * fast(single)[0])(2.0), 2 * expected, rtol=1e-6)
-        fast(single)
-    np.testing.assert_allclose(fast(X)[0], expected)
 
 
 def test_contiguous_arrays_reach_torch_and_autograd_without_a_copy():
@@ -400,23 +291,6 @@ def test_a_negative_stride_along_an_axis_of_one_does_no_harm(x, backend):
     np.testing.assert_allclose(gradient(lambda t, c: t * squares(c), backend, 2.0, Constant(x))[0], x.size, **loose)
 
 
-def test_a_new_static_value_among_arrays_is_compiled_anew():
-    fast = prepare(gradient, lambda p: array_namespace(p["x"]).sum(p["x"] ** p["n"]), AutoJax(), {"x": X, "n": 2})
-    for n, count in ((2, 1), (2, 1), (3, 2), (3, 2), (2, 2), (True, 3)):
-        np.testing.assert_allclose(fast({"x": X, "n": n})[0]["x"], n * X ** (n - 1))
-        assert fast.specializations == count
-
-
-def test_differences_of_what_another_engine_returns():
-    for _ in range(2):
-        (found,) = gradient(lambda x: torch.as_tensor(x).square().sum(), AutoFiniteDifferences(), X)
-        assert type(found) is np.ndarray
-        np.testing.assert_allclose(found, 2 * X, rtol=1e-7)
-    value, (found,) = value_and_gradient(lambda x: (torch.as_tensor(x).sum(), x), AutoFiniteDifferences(), X)
-    np.testing.assert_allclose(found, np.ones(4), rtol=1e-7)
-    np.testing.assert_array_equal(value[1], X)
-
-
 @pytest.mark.parametrize("x", [np.array([1.0, 2.0]), {"z": np.array([1.0, 2.0]), "name": "a"}, np.array([1.0 + 0j, 2.0])])
 def test_numbers_beside_the_value_are_those_at_the_point(x):
     """Differences call f again beside it, and what it returns there is not shown."""
@@ -436,49 +310,6 @@ def test_numbers_beside_the_value_are_those_at_the_point(x):
         assert operator(f, AutoFiniteDifferences(), x).value[1]["last"] == 2.0
 
 
-@pytest.mark.parametrize("operator", [gradient, value_and_gradient, jacobian, value_and_jacobian])
-def test_differences_of_another_engines_lesser_precision_are_refused(operator):
-    """A float32 value at float64 arguments: its rounding errors would be taken for slopes."""
-    rounded = lambda x: torch.from_numpy(x).float().sum()
-    with pytest.raises(PrecisionError, match="float32"):
-        operator(rounded, AutoFiniteDifferences(), X)
-
-
-@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="long double is double here")
-def test_differences_keep_the_precision_of_long_doubles():
-    """A point rounded to a double would cost the last four of these digits."""
-    x = np.array([1.1, 0.7], dtype=np.longdouble) + np.longdouble(1) / 3
-    for found in (
-        gradient(lambda x: (x**3).sum(), AutoFiniteDifferences(), x)[0],
-        np.diagonal(jacobian(lambda x: x**3, AutoFiniteDifferences(), x)[0]),
-    ):
-        assert found.dtype == np.longdouble
-        assert np.max(np.abs(found / (3 * x**2) - 1)) < 3e-12
-
-
-def test_differences_by_a_number_in_a_tree_go_element_by_element():
-    """f gets numbers of NumPy's, no 0-d arrays, four for each number of the tree in which it is a straight line, and one at
-    the point."""
-    seen = []
-
-    def f(p):
-        seen.append((type(p["b"]), p["b"]))
-        return (p["w"] * p["b"]).sum() + p["b"] ** 2
-
-    p = {"w": np.array([1.0, 2.0]), "b": 0.5}
-    (found,) = gradient(f, AutoFiniteDifferences(), p)
-    assert len(seen) % 2 == 1
-    assert {cls for cls, _ in seen} == {np.float64}
-    assert len([number for _, number in seen if number == 0.5]) == 4 * 2 + 1
-    assert type(found["b"]) is float
-    assert found["b"] == pytest.approx(3.0 + 1.0)
-    np.testing.assert_allclose(found["w"], 0.5)
-    (found,) = gradient(f, AutoFiniteDifferences(), {"w": np.array([1, 2], dtype=np.float32), "b": 0.5})
-    assert type(found["b"]) is float
-    assert found["b"] == pytest.approx(4.0, rel=1e-2)
-    assert seen[-1][0] is np.float32
-
-
 def test_a_product_along_zero_is_zero():
     for backend in BACKENDS.values():
         for _ in range(2):
@@ -486,38 +317,6 @@ def test_a_product_along_zero_is_zero():
     np.testing.assert_array_equal(hvp(lambda x: x.sum(), AutoTorch(), X, Y), np.zeros(4))
     for _ in range(2):
         np.testing.assert_array_equal(hvp(lambda x, c: x.sum() + 0 * c, AutoAutograd(), X, Y, Constant(2.0)), np.zeros(4))
-
-
-class Tensor(torch.Tensor):
-    """A subclass, which torch may override in its own way."""
-
-
-def test_a_subclass_of_tensors_goes_through_torchs_own_function():
-    for _ in range(2):
-        (found,) = gradient(lambda x: (x**2).sum().as_subclass(Tensor), AutoTorch(), X)
-        np.testing.assert_allclose(found, 2 * X)
-
-
-def test_without_the_engines_function_torchs_own_serves(monkeypatch):
-    from adinterface_torch import backward
-
-    monkeypatch.setattr(backward, "run_backward", None)
-    monkeypatch.setattr(backward, "_PLAIN", None)
-    np.testing.assert_allclose(gradient(cubes, AutoTorch(), X)[0], 3 * X**2)
-    np.testing.assert_allclose(hvp(cubes, AutoTorch(), X, Y), 6 * X * Y)
-    np.testing.assert_allclose(jacobian(bend, AutoTorch(), X)[0], jacobian(bend, AutoAutograd(), X)[0])
-
-
-def test_products_under_no_grad_take_the_general_way():
-    for scope in (torch.no_grad(), torch.inference_mode()):
-        with scope:
-            for _ in range(2):
-                np.testing.assert_allclose(hvp(cubes, AutoTorch(), X, Y), 6 * X * Y)
-    for _ in range(2):
-        with recording():
-            np.testing.assert_allclose(hvp(cubes, AutoTorch(), X, Y), 6 * X * Y)
-    kept = hvp(cubes, AutoTorch(create_graph=True), X, Y)
-    np.testing.assert_allclose(torch.as_tensor(kept).detach(), 6 * X * Y)
 
 
 @pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
@@ -580,18 +379,6 @@ def test_a_compiled_call_whose_results_are_not_waited_for_has_numbers_of_its_own
         found = fast(*arguments(x, y))
         y[:] = 5.0
         np.testing.assert_allclose(np.max(np.asarray(of_second(found))), 1.0, rtol=1e-3)
-
-
-def test_a_cotangent_may_be_overwritten_at_once():
-    """JAX copies it only when it gets there, so it must have been copied before."""
-    x = jnp.ones(MANY, dtype="float32")
-    fast = prepare(pullback, late, AutoJax(), x, Constant(x))
-    for _ in range(8):
-        _, back = fast(x, Constant(x))
-        cotangent = np.ones(MANY, np.float32)
-        found, _ = back(cotangent)
-        cotangent[:] = 5.0
-        assert not np.any(np.asarray(found) > 1.0)
 
 
 # Where and in what precision gradients lie ---------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import autograd
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,7 +18,6 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    Constant,
     array_namespace,
     gradient,
     hessian,
@@ -27,9 +25,6 @@ from adinterface import (
     pullback,
     value_and_gradient,
 )
-
-OPERATORS = {"gradient": gradient, "value_and_gradient": value_and_gradient}
-each_operator = pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS.keys())
 
 
 class Boom(Exception):
@@ -49,111 +44,12 @@ def cubes(*leaves):
     return result
 
 
-class Counted:
-    """f, and how many times it was called."""
-
-    def __init__(self, f):
-        self.f, self.calls = f, 0
-
-    def __call__(self, *args, **kwargs):
-        self.calls += 1
-        return self.f(*args, **kwargs)
-
-
-ARGUMENTS = [
-    pytest.param((1.5,), 1, 0, id="a float"),
-    pytest.param((np.ones(3), 2.0, Constant(np.ones(7))), 4, 0, id="an array, a float, a Constant"),
-    pytest.param((np.ones((2, 3)), np.ones(2) * 1j), 6, 2, id="real and complex"),
-    pytest.param((np.ones(0), 1.0), 1, 0, id="an empty array"),
-    pytest.param((torch.ones(2), jnp.ones(2)), 4, 0, id="torch and jax"),
-]
-
-
-@each_operator
-@pytest.mark.parametrize(("args", "reals", "complexes"), ARGUMENTS)
-def test_differences_call_f_once_and_two_or_four_times_for_each_number(args, reals, complexes, operator):
-    f = Counted(cubes if not isinstance(args[0], torch.Tensor) else lambda *a: np.float32(sum(float(cubes(x)) for x in a)))
-    operator(f, AutoFiniteDifferences(method="central"), *args)
-    # A gradient alone needs no value at the point itself.
-    assert f.calls == (operator is not gradient) + 2 * reals + 4 * complexes
-
-
-# Arguments -----------------------------------------------------------------------------------------------------------
-
-
-@each_backend
-@each_operator
-@pytest.mark.parametrize("f", [cubes, lambda *leaves: 1 / 0], ids=["f returns", "f raises"])
-def test_arguments_are_not_written_to(f, operator, backend):
-    tree = {"a": np.linspace(0, 1, 4), "b": [torch.linspace(0, 1, 4, dtype=torch.float64)]}
-    leaves = (tree["a"], tree["b"][0])
-    constant, keyword = np.ones(2), np.ones(2)
-    copies = [leaf.copy() if isinstance(leaf, np.ndarray) else leaf.clone() for leaf in (*leaves, constant, keyword)]
-
-    def whole(t, c, k):
-        if isinstance(backend, AutoFiniteDifferences):
-            return np.float64(f(t["a"])) + float(f(t["b"][0]))
-        return f(t["a"], t["b"][0]) + total(c) + total(k)
-
-    with contextlib.suppress(ZeroDivisionError):
-        operator(whole, backend, tree, Constant(constant), k=keyword)
-    for leaf, copy in zip((*leaves, constant, keyword), copies):
-        assert_tree(leaf, copy, 0)
-    assert tree["a"] is leaves[0]
-    assert tree["b"][0] is leaves[1]
-    assert leaves[1].grad is None
-    assert not leaves[1].requires_grad
-
-
-def test_a_tensor_that_requires_grad_keeps_its_grad():
-    x = torch.ones(3, requires_grad=True)
-    (2 * x).sum().backward()
-    gradient(lambda x: total(x * x), AutoTorch(), x)
-    assert_tree(x.grad, torch.full((3,), 2.0))
-    assert x.requires_grad
-    assert x.is_leaf
-
-
 # Global state --------------------------------------------------------------------------------------------------------
-
-
-def raising(*args):
-    raise Boom
 
 
 def raising_after_work(x):
     total(x * x)
     raise Boom
-
-
-def raising_between(backend):
-    """f that raises inside a call inside f, and after another that was well."""
-
-    def f(x):
-        gradient(cubes, backend, x)
-        return total(x) + gradient(raising_after_work, backend, x)[0]
-
-    return f
-
-
-FAILING = {
-    "at once": lambda backend: raising,
-    "after some work": lambda backend: raising_after_work,
-    "inside a nested call": raising_between,
-    "by its result": lambda backend: lambda x: "no scalar",
-}
-
-
-@each_backend
-@each_operator
-@pytest.mark.parametrize("failing", FAILING.values(), ids=FAILING.keys())
-def test_state_is_restored_when_f_raises(failing, operator, backend):
-    x = np.linspace(0.5, 1.5, 3)
-    before = global_state(random=True)
-    with pytest.raises((Boom, TypeError)):
-        operator(failing(backend), backend, x)
-    assert global_state(random=True) == before
-    assert_tree(gradient(cubes, backend, x), (2 * x + 3 * x**2,), rtol_of(backend))
 
 
 @each_backend
@@ -173,31 +69,6 @@ def test_unusual_state_of_the_caller_is_kept(backend):
     assert torch.equal(generator, torch.get_rng_state())
 
 
-@each_backend
-def test_f_sees_the_callers_numpy_error_state(backend):
-    seen = []
-
-    def f(x):
-        seen.append(np.geterr())
-        return total(x)
-
-    with np.errstate(all="raise"):
-        gradient(f, backend, np.ones(2))
-        assert all(state == np.geterr() for state in seen)
-
-
-def test_an_own_exception_of_f_is_the_same_object():
-    error = Boom("mine")
-
-    def f(x):
-        raise error
-
-    for backend in (*ENGINES.values(), AutoFiniteDifferences()):
-        with pytest.raises(Boom) as info:
-            gradient(f, backend, 1.0)
-        assert info.value is error
-
-
 # Threads -------------------------------------------------------------------------------------------------------------
 
 
@@ -211,33 +82,6 @@ def in_threads(work, count=8):
 
     with ThreadPoolExecutor(count) as pool:
         return list(pool.map(run, range(count)))
-
-
-@each_backend
-def test_eight_threads_with_nested_calls_get_right_gradients(backend):
-    before = global_state()
-
-    def work(i, meet):
-        x = np.linspace(0.5, 1.5, 3) + i
-        state = global_state()
-        for turn in range(10):
-
-            def second(x):
-                (inner,) = gradient(lambda y: total(y**3), backend, x)
-                return total(inner * x)
-
-            if (i + turn) % 4 == 0:
-                with pytest.raises(Boom):
-                    gradient(raising_between(backend), backend, x)
-            if not isinstance(backend, AutoFiniteDifferences):
-                assert_tree(gradient(second, backend, x), (9 * x**2,))
-            assert_tree(gradient(cubes, backend, x), (2 * x + 3 * x**2,), rtol_of(backend))
-        assert {k: v for k, v in global_state().items() if k != "autograd trace depth"} == {
-            k: v for k, v in state.items() if k != "autograd trace depth"
-        }
-
-    in_threads(work)
-    assert global_state() == before
 
 
 @each_engine
@@ -257,18 +101,6 @@ def test_calls_that_overlap_in_time_do_not_meet(backend):
 
     in_threads(work, 4)
     assert trace_stack.top == -1
-
-
-def test_autograds_own_calls_work_after_and_inside_ours():
-    def f(x):
-        inner = autograd.grad(lambda y: total(y**3))(x)
-        return total(inner * x)
-
-    x = np.linspace(0.5, 1.5, 3)
-    assert_tree(gradient(f, ENGINES["autograd"], x), (9 * x**2,))
-    with pytest.raises(Boom):
-        gradient(raising_after_work, ENGINES["autograd"], x)
-    assert_tree(autograd.grad(lambda x: total(gradient(cubes, ENGINES["autograd"], x)[0]))(x), 2 + 6 * x)
 
 
 def test_one_thread_in_float64_leaves_the_others_precision_alone():

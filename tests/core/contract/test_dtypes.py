@@ -1,6 +1,5 @@
 """Numbers: each leaf keeps its library, dtype, shape and device; one complex convention; nothing narrowed silently."""
 
-import datetime
 import enum
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -21,12 +20,8 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     Constant,
-    ConversionError,
-    NotDifferentiableError,
     PrecisionError,
-    SecondOrder,
     array_namespace,
-    derivative,
     diagonal_hessian,
     gradient,
     hessian,
@@ -138,26 +133,10 @@ def test_a_leaf_keeps_library_dtype_shape_and_device(library, dtype, shape, back
         assert_tree(result, make(library, np.asarray(slope(wide)).astype(dtype)), rtol_of(backend, dtype), f.__name__)
 
 
-@each_backend
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-def test_a_numpy_scalar_comes_back_as_one(dtype, backend):
-    leaf = np.dtype(dtype).type(1.25)
-    (result,) = gradient(sum_of_squared_moduli, backend, leaf)
-    assert_tree(result, np.dtype(dtype).type(7.5), rtol_of(backend, dtype))
-
-
 # Precision -----------------------------------------------------------------------------------------------------------
 
 X = np.linspace(0.3, 1.9, 5)
 SLOPES = np.sin(X) + X * np.cos(X)
-
-
-def test_float64_is_exact_through_jax_and_the_global_flag_stays_off():
-    assert not jax.config.jax_enable_x64
-    for leaf in (X, to_torch(X), to_jax(X)):
-        (result,) = gradient(sum_of_waves, AutoJax(), leaf)
-        assert_numbers(result, SLOPES, 1e-12)
-        assert not jax.config.jax_enable_x64
 
 
 @each_backend
@@ -264,22 +243,6 @@ def test_a_float32_model_with_a_python_float_stays_float32(library, backend):
     assert seen == {"float32"}
 
 
-def test_a_float32_model_with_a_python_float_goes_through_scan():
-    def f(m):
-        last, _ = jax.lax.scan(lambda carry, w: (carry * m.damping + w, None), jnp.zeros((), dtype="float32"), m.weight)
-        return last
-
-    value, (grads,) = value_and_gradient(f, AutoJax(), Damped(np.array([1, 2, 3], dtype="float32"), 0.5))
-    assert_tree(value, np.array(0.25 + 1 + 3, dtype="float32"))
-    assert_tree(grads, Damped(np.array([0.25, 0.5, 1], dtype="float32"), 2 * 0.5 + 2))
-
-
-@pytest.mark.parametrize("backend", [AutoFiniteDifferences(), AutoFiniteDifferences(native=AutoJax())], ids=["own", "native"])
-def test_differences_refuse_a_value_with_less_precision_than_the_arguments(backend):
-    with pytest.raises(PrecisionError, match="float32"):
-        gradient(lambda x: array_namespace(x).sum(x).astype("float32"), backend, X)
-
-
 # Integers ------------------------------------------------------------------------------------------------------------
 
 
@@ -307,16 +270,6 @@ def test_a_bare_integer_is_promoted_to_what_a_python_float_would_take(args, expe
     assert_tree(gradient(squares, backend, *args), expected, rtol_of(backend, dtype))
 
 
-@each_backend
-@pytest.mark.parametrize("prepared", [False, True])
-def test_a_large_integer_is_promoted_too_unless_no_float_is_so_large(prepared, backend):
-    f = lambda n: n * n * 1e-20
-    call = prepare(gradient, f, backend, 2) if prepared else lambda n: gradient(f, backend, n)
-    assert call(2**70)[0] == pytest.approx(2 * 2.0**70 * 1e-20)
-    with pytest.raises(ConversionError, match="An integer argument has 1,329 bits, too many for a float"):
-        call(10**400)
-
-
 class Mode(enum.IntEnum):
     FAST = 1
 
@@ -338,30 +291,6 @@ def test_integers_and_bools_inside_a_tree_are_structure(value, backend):
     assert np.array_equal(as_wide(seen[0]), as_wide(value))
     if type(value) in (int, bool, Mode):
         assert seen[0] is value
-
-
-NEVER_PROMOTED = [
-    True,
-    np.bool_(True),
-    np.array([True, False]),
-    torch.tensor([True]),
-    jnp.array([True]),
-    Mode.FAST,
-    np.timedelta64(3, "s"),
-    np.array([3], dtype="timedelta64[s]"),
-    datetime.timedelta(seconds=3),
-    jax.random.key(0),
-    "text",
-    None,
-]
-
-
-@each_backend
-@pytest.mark.parametrize("value", NEVER_PROMOTED, ids=lambda value: f"{type(value).__name__} {getattr(value, 'dtype', '')}")
-def test_what_is_no_number_is_never_promoted(value, backend):
-    assert_tree(gradient(lambda x, other: x * x, backend, 2.0, value), (4.0, None), rtol_of(backend))
-    with pytest.raises(NotDifferentiableError, match=r"args\[0\]"):
-        gradient(lambda x: 0.0, backend, value)
 
 
 # The table of special leaves: kept, or an error ----------------------------------------------------------------------
@@ -459,21 +388,6 @@ def test_longdouble_keeps_its_precision(name, rtol):
     assert_tree(result, 3 * leaf**2, rtol)
 
 
-def test_forward_mode_of_torch_keeps_the_dtype_of_a_number():
-    """torch.func.jvp gives float64 where a 0-d array meets a Python float."""
-    backend, x = AutoTorch(mode="forward"), torch.tensor([1.0, 2.0])
-    f = lambda w: (w**2).sum() * 2.0
-    found = [
-        jacobian(f, backend, x)[0],
-        hessian(f, backend, x),
-        pushforward(f, backend, (x,), (x,)).tangent,
-        derivative(lambda t: t * t * 2.0, backend, torch.tensor(2.0)),
-    ]
-    assert {result.dtype for result in found} == {torch.float32}
-    for result, wanted in zip(found, [4 * x, 4 * torch.eye(2), torch.tensor(20.0), torch.tensor(8.0)]):
-        torch.testing.assert_close(result, wanted)
-
-
 # One complex convention ------------------------------------------------------------------------------------------------
 
 
@@ -524,12 +438,6 @@ FIRST_ORDER = (
     | {f"{name}-reverse": backend for name, backend in REVERSE.items()}
     | {f"finite-{name}": AutoFiniteDifferences(native=backend) for name, backend in ENGINES.items()}
 )
-SECOND_ORDER = {name: backend for name, backend in FIRST_ORDER.items() if "finite" not in name} | {
-    f"{name}-{first}-over-{second}": SecondOrder(modes[first][name], modes[second][name])
-    for name in ENGINES
-    for modes in [{"forward": FORWARD, "reverse": REVERSE}]
-    for first, second in [("forward", "reverse"), ("reverse", "forward")]
-}
 
 
 def sums_multiplied(leaves):
@@ -577,56 +485,6 @@ def test_each_leaf_keeps_its_dtype_beside_others(backend, library, narrow, wide)
     assert dtype_of(push(leaves)) == dtype_of(value) == wide
 
 
-@pytest.mark.parametrize(
-    ("backend", "narrow", "wide"),
-    [
-        # JAX compiles each; in `make test` it meets half precision in first derivatives.
-        pytest.param(
-            backend, narrow, wide, id=f"{name}-{narrow}-{wide}",
-            marks=[pytest.mark.sweep] * (name.startswith("jax") and narrow == "float16"),
-        )
-        for name, backend in SECOND_ORDER.items()
-        for narrow, wide in (("float32", "float64"), ("float16", "float32"))
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("library", ["numpy", "torch"])
-def test_second_derivatives_keep_the_dtype_of_each_leaf(backend, library, narrow, wide):
-    leaves = leaves_of(library, narrow, wide)
-    dtypes = [dtype_of(x) for x in leaves]
-    product = hvp(sums_multiplied, backend, leaves, leaves)
-    diagonal = diagonal_hessian(sums_multiplied, backend, leaves)[0]
-    assert [dtype_of(x) for x in product] == [dtype_of(x) for x in diagonal] == dtypes
-    for row in hessian(sums_multiplied, backend, leaves):
-        assert [dtype_of(x) for x in row] == dtypes
-    for found, expected in zip(diagonal, [np.full(2, 18.25), np.array([15.0, 30.0, 7.5]), np.zeros(0)]):
-        assert_numbers(found, expected, rtol_of(backend, narrow))
-
-
-@pytest.mark.parametrize("backend", FIRST_ORDER.values(), ids=FIRST_ORDER.keys())
-def test_a_complex_output_of_a_narrow_leaf_has_a_jacobian_of_its_precision(backend):
-    """In either mode, whatever the dtype of the output."""
-    x, y = np.array([0.5, 1.5], "float32"), np.array([1.0, 2.0])
-    rows = jacobian(lambda x, y: x * y * 2j, backend, x, y)
-    assert [dtype_of(row) for row in rows] == ["complex64", "complex128"]
-    assert_numbers(rows[0], np.diag([2j, 4j]), rtol_of(backend, "float32"))
-
-
-@pytest.mark.parametrize("backend", SECOND_ORDER.values(), ids=SECOND_ORDER.keys())
-def test_a_float32_array_beside_a_python_float_has_second_derivatives(backend):
-    leaves = [np.array([0.5, 1.5], "float32"), 0.75]
-    f = lambda leaves: array_namespace(leaves[0]).sum(leaves[0] ** 2) * leaves[1] ** 2
-    product = hvp(f, backend, leaves, leaves)
-    assert product[0].dtype == np.float32
-    assert_numbers(product[0], 3 * 2 * leaves[0] * 0.75**2, 1e-6)
-    assert product[1] == pytest.approx(3 * 2 * 2.5 * 0.75)
-
-
-def test_differences_of_a_bfloat16_numpy_leaf_give_a_tangent_in_bfloat16():
-    x = np.array([0.5, 1.5], ml_dtypes.bfloat16)
-    pushed = pushforward(lambda x: x * x, AutoFiniteDifferences(), (x,), (x,))
-    assert pushed.tangent.dtype == x.dtype
-
-
 def _in_float32(x):
     return x.to(torch.float32) if isinstance(x, torch.Tensor) else x.astype("float32")
 
@@ -658,33 +516,6 @@ def test_floats_of_eight_bits_are_kept_or_refused(library, backend):
             gradient(scaled, backend, 2.0, Constant(x))
     else:
         np.testing.assert_allclose(gradient(scaled, backend, 2.0, Constant(x))[0], 2.5, rtol=1e-6)
-
-
-@pytest.mark.parametrize("x", [np.zeros(2, ml_dtypes.float8_e3m4), jnp.zeros(2, "float4_e2m1fn")], ids=["numpy", "jax"])
-def test_floats_that_torch_lacks_are_named(x):
-    with pytest.raises(PrecisionError, match=r"^PyTorch has no float\d_e\dm\d\w*, .*, complex128\.$"):
-        gradient(lambda x, c: x, AutoTorch(), 1.0, Constant(x))
-
-
-def test_floats_that_numpy_lacks_are_named():
-    x = torch.zeros(2, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
-    assert gradient(lambda x, c: x, AutoTorch(), 1.0, Constant(x)) == (1.0, None)
-    with pytest.raises(ConversionError, match=r"^NumPy has no float4_e2m1fn_x2, so only AutoTorch\(\) takes such a tensor"):
-        gradient(lambda x, c: x, AutoJax(), 1.0, Constant(x))
-
-
-def test_differences_of_a_torch_bfloat16_leaf_beside_a_python_float_name_the_remedy():
-    leaves = [torch.tensor([0.5, 1.5], dtype=torch.bfloat16), 0.75]
-    f = lambda leaves: (leaves[0] * leaves[1]).sum()
-    with pytest.raises(TypeError) as caught:
-        gradient(f, AutoFiniteDifferences(), leaves)
-    assert caught.value.__notes__ == [
-        "Beside bfloat16 arrays a Python number is a NumPy bfloat16, the precision of the call, which torch's operators do not "
-        "take. Pass it as a tensor, or give f torch's numbers alone: AutoFiniteDifferences(native=AutoTorch())."
-    ]
-    (result,) = gradient(f, AutoFiniteDifferences(native=AutoTorch()), leaves)
-    assert result[0].dtype == torch.bfloat16
-    assert type(result[1]) is float
 
 
 @pytest.mark.parametrize("mode", [None, "forward", "reverse"])

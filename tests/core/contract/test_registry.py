@@ -1,14 +1,17 @@
-"""Backends are values: frozen, hashable, comparable, picklable, and rebuilt by their own repr; the registry finds them."""
+"""Backends are values that the registry finds by entry point; what cannot be found, loaded or used says why."""
 
 import copy
 import dataclasses
+import importlib
 import pickle
+import subprocess
 import sys
+import textwrap
+import types
 
-import jax
 import numpy as np
 import pytest
-import torch
+from backends_table import assert_told
 
 import adinterface
 from adinterface import (
@@ -18,139 +21,44 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     BackendError,
+    Constant,
     SecondOrder,
-    explain,
     gradient,
-    hessian,
-    jacobian,
-    prepare,
+    pullback,
+    pushforward,
 )
-from adinterface.core.contract import Backend, registry
-from adinterface.core.contract.auto import BUILT_IN, changed_options
+from adinterface.core.contract import Backend, Pullback, Pushforward, registry
+from adinterface.core.contract.auto import BUILT_IN
+
+# Values ---------------------------------------------------------------------------------------------------------------
 
 VALUES = [
-    AutoJax(),
-    AutoTorch(),
-    AutoTorch(create_graph=True),
+    *[cls() for cls in BUILT_IN],
     AutoTorch(create_graph=True, device="cpu"),
-    AutoAutograd(),
-    AutoFiniteDifferences(),
     AutoFiniteDifferences(step=1e-4),
-    AutoFiniteDifferences(native=AutoJax()),
     AutoFiniteDifferences(native=AutoTorch(create_graph=True)),
+    SecondOrder(AutoFiniteDifferences(), AutoTorch(mode="forward")),
 ]
-each_value = pytest.mark.parametrize("value", VALUES, ids=repr)
-each_class = pytest.mark.parametrize("cls", BUILT_IN)
-
-PUBLIC = {name: getattr(adinterface, name) for name in adinterface.__all__}
 
 
-@each_class
-def test_every_option_has_a_default(cls):
-    assert cls() == cls()
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_a_backend_is_a_frozen_value_that_its_repr_rebuilds(value):
+    twin = eval(repr(value), {name: getattr(adinterface, name) for name in adinterface.__all__})
+    copies = [twin, copy.copy(value), copy.deepcopy(value), dataclasses.replace(value)]
+    copies += [pickle.loads(pickle.dumps(value, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    for other in copies:
+        assert (other, hash(other)) == (value, hash(value))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        value.mode = None
+    if not isinstance(value, SecondOrder):
+        assert registry.find(twin) is registry.find(value)
+        assert type(registry.find(value)) is registry.backend_class(value.name)
+    assert [each for each in VALUES if each == value] == [value]
 
 
-#: Values of options that are not any: `order` goes with fixed steps alone.
-OTHERS = {
-    "mode": "forward", "chunk_size": 3, "step": 0.5, "scale": 2.0, "bounds": (0.0, None), "executor": map,
-    "method": "complex", "max_evaluations": 8, "noise": 0.5, "native": AutoJax(),
-}  # fmt: skip
-
-
-@each_class
-def test_repr_shows_the_options_that_do_not_have_their_default(cls):
-    assert repr(cls()) == f"{cls.__name__}()"
-    assert changed_options(cls()) == set()
-    for option in dataclasses.fields(cls):
-        if option.name != "order":
-            value = OTHERS.get(option.name, not option.default)
-            backend = cls(**{option.name: value})
-            assert changed_options(backend) == {option.name}
-            # An executor belongs to its process, and nobody could write it.
-            assert repr(backend) == f"{cls.__name__}({f'{option.name}={value!r}' if option.repr else ''})"
-
-
-def test_an_option_without_a_default_is_always_shown():
-    pair = SecondOrder(AutoFiniteDifferences(), AutoTorch(mode="forward"))
-    assert changed_options(pair) == {"outer", "inner"}
-    assert repr(pair) == "SecondOrder(outer=AutoFiniteDifferences(), inner=AutoTorch(mode='forward'))"
-
-
-@each_class
-def test_a_backend_is_a_frozen_dataclass_of_the_base(cls):
-    assert issubclass(cls, AutoBackend)
-    assert dataclasses.is_dataclass(cls)
-    value = cls()
-    names = [field.name for field in dataclasses.fields(cls)] or ["anything"]
-    for name in names:
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            setattr(value, name, None)
-
-
-@each_value
-def test_the_repr_rebuilds_the_value(value):
-    assert eval(repr(value), PUBLIC) == value
-
-
-@each_value
-def test_equal_values_have_equal_hashes_and_serve_as_keys(value):
-    twin = eval(repr(value), PUBLIC)
-    assert hash(twin) == hash(value)
-    assert {value: "found"}[twin] == "found"
-
-
-def test_values_with_other_options_or_of_another_class_differ():
-    assert len(set(VALUES)) == len(VALUES)
-    assert AutoTorch() != AutoJax()
-
-
-@each_value
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_pickle_and_copy_give_an_equal_value(protocol, value):
-    assert pickle.loads(pickle.dumps(value, protocol)) == value
-    assert copy.copy(value) == value == copy.deepcopy(value)
-
-
-@each_value
-def test_dataclasses_replace_gives_a_value_with_other_options(value):
-    assert dataclasses.replace(value) == value
-
-
-@each_value
-def test_equal_values_share_one_backend(value):
-    assert registry.find(value) is registry.find(eval(repr(value), PUBLIC))
-
-
-def test_a_torch_device_and_a_jax_device_are_options():
-    x = np.array([1.0, 2.0])
-    for value in (AutoTorch(device=torch.device("cpu")), AutoTorch(device="cpu"), AutoJax(device=jax.devices()[0])):
-        assert hash(value) == hash(dataclasses.replace(value))
-        np.testing.assert_allclose(gradient(lambda x: (x * x).sum(), value, x)[0], 2 * x)
-
-
-@each_class
-def test_each_value_finds_its_backend_through_the_entry_point(cls):
-    assert cls.name in registry.names()
-    backend = registry.find(cls())
-    assert isinstance(backend, Backend)
-    assert backend.auto == cls()
-    assert type(backend) is registry.backend_class(cls.name)
-
-
-def test_the_names_are_sorted_and_listed_once():
-    names = registry.names()
-    assert names == sorted(set(names))
-    assert set(names) >= {"autograd", "finite_differences", "jax", "torch"}
-
-
-def test_the_engines_that_are_loaded_are_told_without_importing_any():
-    loaded = registry.loaded_backends()
-    assert registry.backend_class("torch") in loaded
-    for name in ("jax", "torch", "autograd"):
-        assert registry.is_installed(name)
-    before = set(sys.modules)
-    assert not registry.is_installed("an_engine_that_nobody_wrote")
-    assert set(sys.modules) == before
+def test_a_repr_shows_the_options_that_do_not_have_their_default():
+    assert repr(AutoTorch(chunk_size=3)) == "AutoTorch(chunk_size=3)"
+    assert repr(VALUES[-1]) == "SecondOrder(outer=AutoFiniteDifferences(), inner=AutoTorch(mode='forward'))"
 
 
 def test_a_derived_value_keeps_its_bases_backend():
@@ -162,54 +70,179 @@ def test_a_derived_value_keeps_its_bases_backend():
     np.testing.assert_allclose(gradient(lambda x: x * x, Mine(), 3.0), (6.0,))
     assert registry.auto_class("torch") is AutoTorch
     assert registry.auto_class("nobody") is None
-    assert registry.auto_classes().index(AutoTorch) < registry.auto_classes().index(Mine)
-
-
-def test_the_install_command_names_the_extra_for_ours_and_the_engine_for_others():
-    @dataclasses.dataclass(frozen=True)
-    class AutoOther(AutoBackend):
-        name = "other"
-
-    assert AutoJax.install() == "pip install 'adinterface[jax]'"
-    assert AutoTorch.install() == "pip install 'adinterface[torch]'"
-    assert AutoAutograd.install() == "pip install 'adinterface[autograd]'"
-    assert AutoOther.install() == "pip install other"
-
-
-@dataclasses.dataclass(frozen=True, repr=False)
-class AutoOptions(AutoBackend):
-    name = "options"
-    mode: str = "fast"
-    native: bool = True
-    backend: str = "x"
-    weights: object = None
 
 
 def test_options_of_another_package_mean_what_they_mean_there():
-    value = AutoOptions(mode="slow")
-    assert (value.mode, value.native, value.backend) == ("slow", True, "x")
-    assert Backend(value).mode is None
+    @dataclasses.dataclass(frozen=True, repr=False)
+    class AutoOptions(AutoBackend):
+        name = "options"
+        mode: str = "fast"
 
     @dataclasses.dataclass(frozen=True)
     class AutoOurMode(AutoBackend):
         name = "other"
         mode: str | None = None
 
+    assert Backend(AutoOptions(mode="slow")).mode is None
     assert Backend(AutoOurMode("forward")).mode == "forward"
     with pytest.raises(ValueError, match="AutoOurMode: mode must be 'forward', 'reverse' or None, not 'slow'"):
         AutoOurMode("slow")
+    assert AutoOptions.install() == "pip install options"
+    assert AutoJax.install() == "pip install 'adinterface[jax]'"
 
 
-@pytest.mark.parametrize("operator", [gradient, jacobian, hessian])
+# Entry points ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def offer(monkeypatch):
+    """Adds entry points to the installed ones: `offer(("name", "module:Class", "distribution"), ...)`."""
+    real = importlib.metadata.entry_points
+
+    def add(*points):
+        def entry_points(*, group):
+            found = list(real(group=group))
+            for name, value, distribution in points:
+                point = types.SimpleNamespace(name=name, value=value, dist=types.SimpleNamespace(name=distribution))
+                module, _, attribute = value.partition(":")
+                point.load = lambda module=module, attribute=attribute: getattr(__import__(module), attribute)
+                found.append(point)
+            return found
+
+        monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+        registry._entry_points.cache_clear()
+        registry._known.clear()
+
+    yield add
+    monkeypatch.undo()
+    registry._entry_points.cache_clear()
+    registry._known.clear()
+
+
+def value_of(engine):
+    return type("AutoFake", (AutoBackend,), {"name": engine})()
+
+
+class Empty(Backend):
+    """Gives no primitive at all."""
+
+
+class DropsTheAux(Backend):
+    """Doubles whatever it is given, and takes the aux apart instead of handing it on."""
+
+    def pullback(self, function, leaves, *, differentiable=False):
+        outputs, aux = function(*leaves)
+        return Pullback(outputs, tuple(aux), lambda cotangents: tuple([2.0 * leaf for leaf in leaves]))
+
+
+class DropsTheAuxForward(Backend):
+    def pushforward(self, function, leaves, tangents, *, value=True):
+        outputs, aux = function(*leaves)
+        return Pushforward(outputs, tangents, tuple(aux))
+
+
+_AUX = "{} gave aux as a tuple in its {}. An engine hands on the Aux that the function returned; aux.map(untraced) takes its " \
+    "arrays out of a trace."  # fmt: skip
+OFFERS = [
+    ([("twice", "pkg_b:B", "b"), ("twice", "pkg_a:B", "a")],
+     "Two packages offer a backend named 'twice': pkg_a:B (a) and pkg_b:B (b). Uninstall one of them."),
+    ([("torch", "pkg_b:B", "b")],
+     "Two packages offer a backend named 'torch': adinterface_torch:TorchBackend (adinterface) and pkg_b:B (b)..."),
+    ([], "No installed package offers a backend named 'nobody' (entry-point group 'adinterface.backends'); installed are "
+     "autograd, ..., jax, torch. If you work on adinterface itself, install it: pip install -e ."),
+    ([("wrong", "builtins:int", "package")],
+     "The entry point 'builtins:int' of backend 'wrong' is not a subclass of adinterface.core.contract.Backend."),
+    ([("empty", f"{__name__}:Empty", "package")], "Empty defines neither pullback nor pushforward; it must give one of them."),
+    ([("drops", f"{__name__}:DropsTheAux", "package")], _AUX.format("DropsTheAux", "Pullback")),
+    ([("drops", f"{__name__}:DropsTheAuxForward", "package")], _AUX.format("DropsTheAuxForward", "Pushforward")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("points", "words"), OFFERS, ids=range(len(OFFERS)))
+def test_an_entry_point_that_is_wrong_is_an_error_that_names_it(points, words, offer):
+    offer(*points)
+    value, x = value_of(points[0][0] if points else "nobody"), np.ones(2)
+    f = lambda x: (x * x).sum()
+    assert_told(lambda: gradient(f, value, x), BackendError, words)
+    assert_told(lambda: pushforward(f, value, (x,), (x,)), BackendError, words)
+    if "Forward" not in words:
+        assert_told(lambda: pullback(f, value, x), BackendError, words)
+
+
+def test_names_are_sorted_and_listed_once_and_loaded_engines_are_told_without_importing_any(offer):
+    offer(("numpy", "pkg_a:Backend", "package-a"), ("numpy", "pkg_a:Backend", "package-a"))  # listed twice is one claim
+    assert registry.names() == sorted({*registry.names(), "autograd", "finite_differences", "jax", "numpy", "torch"})
+    assert registry.backend_class("torch") in registry.loaded_backends()
+    before = set(sys.modules)
+    assert not registry.is_installed("an_engine_that_nobody_wrote")
+    assert set(sys.modules) == before
+
+
 @pytest.mark.parametrize(
-    ("value", "option"), [(AutoOptions(weights=[1]), "AutoOptions(weights"), (AutoJax(device=[1]), "AutoJax(device")]
+    ("name", "statement", "error"),
+    [
+        ("broken", "import a_library_that_the_engine_needs", "ModuleNotFoundError: No module named 'a_library_that_the_engine"),
+        ("engine_of_last_year", "from engine_of_last_year import newer", "ImportError: cannot import name 'newer' from 'engi"),
+        ("engine_of_last_year", "import engine_of_last_year.newer", "ModuleNotFoundError: No module named 'engine_of_last_"),
+        ("engine_of_last_year", "import engine_of_last_year as e\ne._C", "AttributeError: module 'engine_of_last_year' has no"),
+    ],
 )
-def test_an_option_that_cannot_be_hashed_is_named(operator, value, option):
-    for call in (operator, lambda *args: prepare(operator, *args), lambda *args: explain(operator, *args)):
-        with pytest.raises(BackendError) as caught:
-            call(lambda x: x * x, value, 2.0)
-        assert str(caught.value) == (
-            f"{option}=[1]): options must be hashable (unhashable type: 'list'). Pass a tuple for a list, say."
-        )
-    with pytest.raises(BackendError, match="options must be hashable"):
-        operator(lambda x: x * x, AutoFiniteDifferences(native=value), 2.0)
+def test_an_engine_that_cannot_be_imported_is_told_to_who_asks_for_it_and_leaves_the_rest_alone(
+    name, statement, error, offer, monkeypatch, tmp_path
+):
+    (tmp_path / "engine_of_last_year.py").write_text("class Array:\n    def __array__(self, dtype=None, copy=None): ...\n")
+    (tmp_path / "backend_of_today.py").write_text(f"{statement}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "engine_of_last_year", None)  # which is undone afterwards
+    del sys.modules["engine_of_last_year"]
+    engine = importlib.import_module("engine_of_last_year")
+    offer((name, "backend_of_today:Backend", "package"))
+    words = (
+        f"The backend of {name} cannot be imported ({error}... may lack what it needs: pip install package, then restart ..."
+    )
+    for _ in range(2):
+        assert_told(lambda: gradient(lambda x: x * x, value_of(name), 2.0), BackendError, words)
+        (tmp_path / "backend_of_today.py").unlink(missing_ok=True)  # it is not imported twice
+    assert gradient(lambda p: p["x"] * p["x"], AutoAutograd(), {"x": 3.0}) == ({"x": 6.0},)
+    if name == "engine_of_last_year":
+        for value in (engine.Array(), Constant(engine.Array())):
+            assert_told(lambda value=value: gradient(lambda x, y: x, AutoAutograd(), 2.0, value), BackendError, words)
+
+
+_BLOCKED = """
+    import sys
+    class Blocked:
+        def find_spec(self, name, path=None, target=None):
+            if name.partition(".")[0] == "{engine}":
+                raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+    if {hidden}:
+        sys.modules["{engine}"] = None
+    else:
+        sys.meta_path.insert(0, Blocked())
+    import adinterface
+    from adinterface import gradient
+    try:
+        gradient(lambda x: x * x, adinterface.{auto}(), 2.0)
+    except adinterface.MissingEngineError as error:
+        assert isinstance(error, ImportError) and error.__suppress_context__
+        print(error, error.name.partition(".")[0], sep="|")
+    # Every other engine still works.
+    print(*gradient(lambda x: x * x, adinterface.{other}(), 2.0))
+"""
+
+
+@pytest.mark.parametrize(
+    ("auto", "engine", "other", "hidden"),
+    [
+        ("AutoJax", "jax", "AutoAutograd", False),
+        ("AutoTorch", "torch", "AutoFiniteDifferences", True),
+        ("AutoAutograd", "autograd", "AutoFiniteDifferences", False),
+    ],
+)
+def test_a_missing_engine_is_an_error_that_shows_the_install_command(auto, engine, other, hidden):
+    program = textwrap.dedent(_BLOCKED).format(auto=auto, other=other, engine=engine, hidden=hidden)
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told, slope = done.stdout.splitlines()
+    assert told == f"{auto} needs {engine}, which is not installed: pip install 'adinterface[{engine}]'|{engine}"
+    assert float(slope) == pytest.approx(4.0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import torch
-from backends_table import ENGINES, assert_numbers, each_backend, each_engine, rtol_of
+from backends_table import ENGINES, assert_numbers
 from torch.autograd import forward_ad
 
 from adinterface import (
@@ -17,16 +17,13 @@ from adinterface import (
     Constant,
     ConversionError,
     Each,
-    SecondOrder,
     array_namespace,
     batched,
     derivative,
     gradient,
     hessian,
-    hvp,
     jacobian,
     linearize,
-    prepare,
     pullback,
     pushforward,
     rule,
@@ -43,31 +40,7 @@ def total(x):
     return array_namespace(x).sum(x)
 
 
-def product(x, c):
-    return total(x["w"] ** 2 * c["w"])
-
-
-def of_keyword(x, *, c):
-    return product(x, c)
-
-
 # 1. A Constant is constant, whatever it shares ------------------------------------------------------------------------
-
-
-@each_backend
-@pytest.mark.parametrize("prepared", [False, True], ids=["plain", "prepared"])
-def test_the_same_object_as_argument_and_as_constant(backend, prepared):
-    model, expected = {"w": X.copy()}, {"w": 2 * X * X}
-    for f, args, kwargs in ((product, (model, Constant(model)), {}), (of_keyword, (model,), {"c": model})):
-        call = prepare(gradient, f, backend, *args, **kwargs) if prepared else None
-        found = gradient(f, backend, *args, **kwargs) if call is None else call(*args, **kwargs)
-        assert_numbers(found[0]["w"], expected["w"], rtol_of(backend))
-    second = hvp(product, backend, model, {"w": V}, Constant(model))
-    assert_numbers(second["w"], 2 * X * V, 1e-5)
-    rows = jacobian(lambda x, c: x * c, backend, X, Constant(X))[0]
-    assert_numbers(rows, np.diag(X), rtol_of(backend))
-    pushed = pushforward(lambda x, c: x * c, backend, (X, Constant(X)), (V, None)).tangent
-    assert_numbers(pushed, X * V, rtol_of(backend))
 
 
 @pytest.mark.parametrize("mode", [None, "forward", "reverse"])
@@ -84,41 +57,6 @@ def test_a_tensor_that_requires_grad_as_argument_and_as_constant(mode, create_gr
 # 2. Outer derivatives reach all that a call is given ------------------------------------------------------------------
 
 
-@each_engine
-def test_outer_derivatives_reach_constants_keywords_and_directions(backend):
-    def inner(x):
-        both = gradient(lambda y, c: total(y**2 * c), backend, x, Constant(x**2))[0]  # 2 x^3
-        word = gradient(lambda y, *, c: total(y**2 * c), backend, x, c=x)[0]  # 2 x^2
-        pushed = pushforward(lambda y, c: y**2 * c, backend, (x, Constant(x)), (x, None)).tangent  # 2 x^3
-        product = hvp(lambda y, c: total(y**3 * c), backend, x, x**2, Constant(x))  # 6 x^4
-        return total(both + word + pushed + product)
-
-    assert_numbers(gradient(inner, backend, X)[0], 12 * X**2 + 4 * X + 24 * X**3)
-
-
-@each_engine
-@pytest.mark.parametrize("stacked", [False, True], ids=["one", "stacked"])
-def test_back_and_push_made_outside_are_differentiated(backend, stacked):
-    """Gauss-Newton: the matrix is constant, what it is applied to is not."""
-    _, back = pullback(lambda x: x**3, backend, X)
-    _, push = linearize(lambda x: x**3, backend, X)
-    slopes = 3 * X**2
-
-    def quadratic(apply):
-        def f(v):
-            if not stacked:
-                result = apply(v)
-                return total((result[0] if apply is back else result) * v)
-            result = apply.stacked(v[None, :])
-            return total((result[0] if apply is back else result)[0, :] * v)
-
-        return f
-
-    for apply in (back, push):
-        assert_numbers(gradient(quadratic(apply), backend, V)[0], 2 * slopes * V)
-        assert_numbers(hessian(quadratic(apply), backend, V), np.diag(2 * slopes))
-
-
 @pytest.mark.parametrize("outer", [AutoTorch(), AutoTorch(mode="forward"), None], ids=["reverse", "forward", "torch.func"])
 @pytest.mark.parametrize("mode", [None, "forward", "reverse"])
 def test_back_and_push_of_torch_in_each_mode(outer, mode):
@@ -128,18 +66,6 @@ def test_back_and_push_of_torch_in_each_mode(outer, mode):
     for f in (lambda v: (back(v)[0] * v).sum(), lambda v: (push(v) * v).sum()):
         found = torch.func.grad(f)(torch.tensor(V)) if outer is None else gradient(f, outer, torch.tensor(V))[0]
         assert_numbers(found, 6 * X**2 * V)
-
-
-def test_back_keeps_the_graph_of_its_cotangent_alone():
-    v = torch.tensor(V, requires_grad=True)
-    for maker in (pullback, linearize):
-        _, apply = maker(lambda x: x**3, AutoTorch(), torch.tensor(X))
-        results = [apply(v), apply(v * 2)]
-        plain, kept = [x[0] if isinstance(x, tuple) else x for x in results]
-        assert not plain.requires_grad
-        kept.sum().backward()
-        assert_numbers(v.grad, 6 * X**2)
-        v.grad = None
 
 
 @pytest.mark.parametrize("mode", [None, "forward", "reverse"])
@@ -196,17 +122,6 @@ def test_batched_stays_in_the_graph_of_a_constant():
     assert_numbers(w.grad, 2 * X.sum())
     module = torch.nn.Linear(1, 1).double()
     assert not batched(gradient, lambda x, m: m(x[None])[0], AutoTorch(), Each(x), Constant(module))[0].requires_grad
-
-
-def test_second_order_with_constants_in_a_graph():
-    w, x = torch.tensor(2.0, dtype=torch.float64, requires_grad=True), torch.tensor(X)
-    for backend in (AutoTorch(), SecondOrder(AutoTorch(mode="forward"), AutoTorch())):
-        for result in (
-            hvp(lambda x, c: (x**3 * c).sum(), backend, x, x, Constant(w * 1.0)),
-            hvp(lambda x: (x**3).sum(), backend, x, x * (w * 0.5)) * 2,
-            hessian(lambda x, c: (x**3 * c).sum(), backend, x, Constant(w * 1.0)) @ x,
-        ):
-            assert_numbers(torch.autograd.grad(result.sum(), w)[0], 6 * (X**2).sum())
 
 
 @pytest.mark.parametrize("mode", [None, "forward"])
@@ -272,16 +187,6 @@ def test_a_call_in_a_thread_that_f_starts_stays_in_the_graph_of_f(elsewhere, mod
     for name, slope in cube.items():
         found = gradient(lambda y, slope=slope: elsewhere(lambda: slope(y)).sum(), AutoTorch(), x)[0]
         assert_numbers(found, 6 * X, path=name)
-
-
-def test_a_map_that_is_made_in_a_thread_keeps_what_f_was_given_in_the_graph():
-    def second(x):
-        return pullback(lambda a, b: a * b, AutoTorch(), x, 0.5 * x).back(V)[1]  # V x
-
-    (expected,) = gradient(lambda x: (second(x) ** 2).sum(), AutoTorch(), X)
-    (found,) = gradient(lambda x: (in_thread(lambda: second(x)) ** 2).sum(), AutoTorch(), X)
-    np.testing.assert_allclose(found, expected)
-    np.testing.assert_allclose(found, 2 * V**2 * X)
 
 
 def test_another_thread_that_records_does_not_change_results():

@@ -1,23 +1,19 @@
 """Which pairs of backends give a second derivative, which is the default, and what is refused."""
 
-import contextlib
 import weakref
 
 import numpy as np
 import pytest
 import torch
-from backends_table import BACKENDS, assert_numbers, assert_tree, each_backend
-from example_calls import arguments_for
+from backends_table import BACKENDS, assert_tree, each_backend
 
 from adinterface import (
     AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    BackendError,
     Constant,
     Each,
-    NotDifferentiableError,
     SecondOrder,
     array_namespace,
     batched,
@@ -33,10 +29,6 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.core.contract.cache import Cache
-from adinterface.core.contract.registry import find
-from adinterface.core.operators.second_order import second_order
-from adinterface.tools.facts import operations, operator_of
 
 ENGINES = {"jax": AutoJax, "torch": AutoTorch, "autograd": AutoAutograd}
 MODES = (None, "forward", "reverse")
@@ -94,29 +86,8 @@ def test_every_pair_of_modes_works_on_each_engine(engine, outer, inner):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_plain_backend_with_a_mode_is_that_mode_twice(engine, mode):
-    check_all(ENGINES[engine](mode=mode), 1e-10)
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("engine", ENGINES)
 def test_differences_go_over_each_engine(engine, mode):
     check_all(SecondOrder(DIFFERENCES, ENGINES[engine](mode=mode)), 1e-7)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_differences_in_the_engines_arrays_go_over_the_engine(engine):
-    auto = ENGINES[engine]()
-    check_all(SecondOrder(AutoFiniteDifferences(native=auto), auto), 1e-7)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_an_engine_over_differences_is_refused_at_once(engine):
-    name = ENGINES[engine].__name__
-    with pytest.raises(
-        BackendError, match=rf"{name} cannot see through .* SecondOrder\(AutoFiniteDifferences\(\), {name}\(\)\)"
-    ):
-        hessian(never, SecondOrder(ENGINES[engine](), DIFFERENCES), 0.7)
 
 
 @pytest.mark.parametrize("backend", [DIFFERENCES, SecondOrder(DIFFERENCES, DIFFERENCES)], ids=["plain", "pair"])
@@ -160,29 +131,6 @@ def test_an_infinite_entry_has_no_part_in_a_pullback_whose_cotangent_is_zero_the
 
 # Defaults ------------------------------------------------------------------------------------------------------------
 
-DEFAULTS = {
-    "jax": (
-        AutoJax(chunk_size=3),
-        AutoJax(mode="forward", jit=True, chunk_size=3),
-        AutoJax(mode="reverse", jit=True, chunk_size=3),
-    ),
-    "torch": (
-        AutoTorch(chunk_size=3),
-        AutoTorch(mode="reverse", chunk_size=3),
-        AutoTorch(mode="reverse", chunk_size=3),
-    ),
-    "autograd": (AutoAutograd(), AutoAutograd(), AutoAutograd(mode="reverse")),
-    "jax forward": (AutoJax(mode="forward"), AutoJax(mode="forward"), AutoJax(mode="forward")),
-    "torch reverse": (AutoTorch(mode="reverse"), AutoTorch(mode="reverse"), AutoTorch(mode="reverse")),
-    "finite": (DIFFERENCES, DIFFERENCES, DIFFERENCES),
-}
-
-
-@pytest.mark.parametrize("name", DEFAULTS)
-def test_the_default_pair_of_a_plain_backend_keeps_its_other_options(name):
-    auto, *expected = DEFAULTS[name]
-    assert [backend.auto for backend in second_order(auto)] == expected
-
 
 @each_backend
 def test_first_order_operators_use_the_inner_backend(backend):
@@ -192,79 +140,7 @@ def test_first_order_operators_use_the_inner_backend(backend):
     assert_tree(jacobian(lambda x: x**3, pair, x), jacobian(lambda x: x**3, backend, x), 0)
 
 
-@each_backend
-def test_a_pair_is_a_value(backend):
-    import pickle
-
-    pair = SecondOrder(DIFFERENCES, backend)
-    assert pickle.loads(pickle.dumps(pair)) == pair
-    assert hash(pair) == hash(SecondOrder(AutoFiniteDifferences(), backend))
-    assert eval(repr(pair)) == pair
-
-
 # What cannot work ----------------------------------------------------------------------------------------------------
-
-SECOND = {
-    operation.name: lambda f, b, x, operation=operation: operator_of(operation)(f, b, *arguments_for(operation, x, x))
-    for operation in operations()
-    if operation.order == 2
-}
-
-
-def never(x):
-    raise AssertionError("f was called")
-
-
-@pytest.mark.parametrize("operator", SECOND)
-@pytest.mark.parametrize("inner", ENGINES)
-@pytest.mark.parametrize("outer", ENGINES)
-def test_one_engine_over_another_raises_at_once_and_says_which_pairs_work(outer, inner, operator):
-    if outer == inner:
-        return
-    pair = SecondOrder(ENGINES[outer](), ENGINES[inner]())
-    o, i = ENGINES[outer].__name__, ENGINES[inner].__name__
-    with pytest.raises(BackendError) as caught:
-        SECOND[operator](never, pair, 0.7)
-    assert str(caught.value) == (
-        f"{pair!r} cannot work: {o} cannot see through the arrays of {i}. Pairs that do: one engine twice, such as "
-        f"SecondOrder({i}(), {i}()), with any modes; or finite differences outside, "
-        f"SecondOrder(AutoFiniteDifferences(), {i}())."
-    )
-
-
-@pytest.mark.parametrize(
-    ("outer", "inner"),
-    [
-        (AutoFiniteDifferences(native=AutoJax()), AutoTorch()),
-        (AutoTorch(), AutoFiniteDifferences(native=AutoJax())),
-        (AutoFiniteDifferences(native=AutoTorch()), AutoFiniteDifferences(native=AutoAutograd())),
-    ],
-    ids=["outside", "inside", "both"],
-)
-def test_differences_in_the_arrays_of_one_engine_do_not_mix_with_another(outer, inner):
-    with pytest.raises(BackendError, match="cannot work") as caught:
-        hessian(never, SecondOrder(outer, inner), 0.7)
-    assert str(caught.value).startswith(f"{SecondOrder(outer, inner)!r} cannot work: ")
-
-
-@pytest.mark.parametrize("place", ["outer", "inner"])
-def test_what_is_not_a_backend_is_an_error_in_a_pair_too(place):
-    with pytest.raises(BackendError) as caught:
-        SecondOrder(**({"outer": AutoJax(), "inner": AutoJax()} | {place: "jax"}))
-    assert str(caught.value) == (
-        f"SecondOrder: {place} must be a backend, not 'jax'. Pass an object such as AutoJax() or AutoTorch()."
-    )
-
-
-@each_backend
-@pytest.mark.parametrize("operator", [name for name in SECOND if not name.endswith("hvp")])
-def test_complex_numbers_have_no_second_derivative_here(operator, backend):
-    remedy = "Pass its real and imaginary parts as two real arrays."
-    if "derivative" in operator:
-        remedy = "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
-    with pytest.raises(NotDifferentiableError) as caught:
-        SECOND[operator](never, backend, np.array(1 + 2j))
-    assert str(caught.value) == (f"{operator} is taken with respect to real arguments only, but args[0] is complex. {remedy}")
 
 
 def of_complex(z):
@@ -346,39 +222,6 @@ def test_hvp_by_complex_numbers_in_other_forms(backend):
     np.testing.assert_allclose(each, [hvp(of_complex, backend, Z, v) for v in stack], rtol=1e-5)
 
 
-@each_backend
-def test_a_complex_leaf_deep_in_a_tree_is_named(backend):
-    x = {"a": np.ones(2), "layers": [1.0, {"w": np.ones(2) + 1j}]}
-    with pytest.raises(NotDifferentiableError) as caught:
-        hessian(never, backend, x)
-    assert str(caught.value) == (
-        "hessian is taken with respect to real arguments only, but args[0]['layers'][1]['w'] is complex. "
-        "Pass its real and imaginary parts as two real arrays."
-    )
-
-
-@each_backend
-def test_complex_constants_and_values_inside_f_are_allowed(backend):
-    def g(x, c):
-        xp = array_namespace(x, c)
-        z = xp.exp(1j * x) * c
-        return xp.sum(xp.real(z) ** 2)
-
-    x, c = np.array([0.3, 0.7]), 1.0 + 2.0j
-    # real(exp(ix) c) = cos x - 2 sin x = sqrt(5) cos(x + a); the second derivative of its square is -10 cos(2x + 2a)
-    a = np.angle(c)
-    assert_numbers(hessian(g, backend, x, Constant(c)), np.diag(-10 * np.cos(2 * x + 2 * a)), 1e-5)
-
-
-def test_a_pair_of_pairs_is_an_error_that_names_the_way_to_third_derivatives():
-    with pytest.raises(BackendError) as caught:
-        hessian(lambda x: (x**3).sum(), SecondOrder(AutoJax(), SecondOrder(AutoJax(), AutoJax())), np.ones(2))
-    assert str(caught.value) == (
-        "SecondOrder takes two first-order backends. For a third derivative nest the calls: the derivative of a function "
-        "that computes a second derivative."
-    )
-
-
 class Saved:
     """What a node of torch's graph keeps."""
 
@@ -417,43 +260,6 @@ def test_a_product_with_the_hessian_keeps_no_more_of_torchs_graph_than_by_hand(p
     found, counts = kept(product, x, v)
     torch.testing.assert_close(found, expected)
     assert counts == most
-
-
-@pytest.mark.parametrize("operator", [hessian, diagonal_hessian, value_gradient_and_hessian, second_derivative])
-def test_the_options_of_both_backends_hold(operator, monkeypatch):
-    entered = []
-
-    def scope(self):
-        @contextlib.contextmanager
-        def entering():
-            entered.append(self.auto.mode)
-            yield
-
-        return entering
-
-    monkeypatch.setattr(type(find(AutoAutograd())), "scope", scope)
-    pair = SecondOrder(AutoAutograd(mode="forward"), AutoAutograd(mode="reverse"))
-    g = lambda x: array_namespace(x).sum(x**3)
-    monkeypatch.setattr("adinterface.core.operators.run._PLANS", Cache(16))
-    for call in (
-        lambda: operator(g, pair, 2.0),
-        lambda: prepare(operator, g, pair, 2.0)(3.0),
-        lambda: batched(operator, g, pair, Each(np.ones(2))),
-    ):
-        entered.clear()
-        call()
-        assert set(entered) == {"forward", "reverse"}
-    entered.clear()
-    gradient(g, pair, 2.0)
-    assert entered == ["reverse"]
-
-
-def test_options_of_the_outer_backend_that_cannot_hold_are_refused():
-    with pytest.raises(
-        BackendError, match="f gets the arrays of the inner backend, so that one takes the device, or both take the same"
-    ):
-        hessian(lambda x: x * x, SecondOrder(AutoTorch(device="cpu"), AutoTorch()), 2.0)
-    assert hessian(lambda x: x * x, SecondOrder(AutoTorch(device="cpu"), AutoTorch(device="cpu")), 2.0) == 2.0
 
 
 @pytest.mark.parametrize("pair", [(AutoJax(jit=False), AutoJax()), (AutoJax(), AutoJax(jit=False))], ids=repr)

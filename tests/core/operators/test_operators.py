@@ -3,7 +3,6 @@
 import copy
 import pickle
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from backends_table import assert_tree, each_backend, each_engine
 from torch import nn
 
 from adinterface import (
-    AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
@@ -31,11 +29,8 @@ from adinterface import (
     pullback,
     pushforward,
     second_derivative,
-    value_and_jacobian,
-    value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.core.derive import basis
 
 
 def first(backend):
@@ -47,7 +42,6 @@ def second(backend):
 
 
 X = np.array([0.3, 0.7, 1.1])
-M = np.array([[0.4, 0.9, 0.2], [0.8, 0.1, 0.6]])
 
 
 def cubes(x):
@@ -65,122 +59,12 @@ def exponentials(x):
 # Names ---------------------------------------------------------------------------------------------------------------
 
 
-@each_backend
-@pytest.mark.parametrize(
-    ("result", "fields"),
-    [
-        (lambda b: pullback(sines, b, X), ("value", "back")),
-        (lambda b: linearize(sines, b, X), ("value", "push")),
-        (lambda b: pushforward(sines, b, (X,), (X,)), ("value", "tangent")),
-    ],
-    ids=["pullback", "linearize", "pushforward"],
-)
-def test_linear_maps_come_with_the_value(result, fields, backend):
-    assert result(backend)._fields == fields
-    assert_tree(result(backend).value, np.sin(X), 1e-13)
-
-
 def test_back_and_push_say_what_they_are():
     assert repr(pullback(sines, AutoFiniteDifferences(), X).back) == f"<back of sines on {AutoFiniteDifferences()!r}>"
     assert repr(linearize(sines, AutoFiniteDifferences(), X).push) == f"<push of sines on {AutoFiniteDifferences()!r}>"
 
 
 # Structures ----------------------------------------------------------------------------------------------------------
-
-
-def two_outputs(x, c, p):
-    xp = array_namespace(x, p["m"])
-    return {"y": [x * c, 3], "z": (xp.sum(x) * p["s"] * p["m"], None, "name")}
-
-
-@each_backend
-def test_the_jacobian_of_a_tree_has_a_tuple_for_each_of_its_leaves(backend):
-    p = {"m": M, "s": 2.0, "n": 4}
-    value, jac = value_and_jacobian(two_outputs, backend, X, Constant(5.0), p)
-    zeros = np.zeros
-    y = (5.0 * np.eye(3), None, {"m": zeros((3, 2, 3)), "s": zeros(3), "n": None})
-    z = (
-        2.0 * np.repeat(M[:, :, None], 3, 2),
-        None,
-        {"m": np.sum(X) * 2.0 * np.eye(6).reshape(2, 3, 2, 3), "s": np.sum(X) * M, "n": None},
-    )
-    assert_tree(jac, {"y": [y, None], "z": (z, None, None)}, first(backend))
-    assert_tree(value, {"y": [5.0 * X, 3], "z": (np.sum(X) * 2.0 * M, None, "name")}, 1e-13)
-
-
-@each_backend
-def test_integer_arrays_in_the_value_have_no_jacobian(backend):
-    def f(x):
-        xp = array_namespace(x)
-        return {"y": x * 2.0, "n": xp.asarray([1, 2]), "flag": True}
-
-    value, jac = value_and_jacobian(f, backend, X)
-    assert_tree(jac, {"y": (2.0 * np.eye(3),), "n": None, "flag": None}, first(backend))
-    assert value["n"].dtype.kind == "i"
-    assert value["flag"] is True
-    assert pushforward(f, backend, (X,), (X,)).tangent["n"] is None
-
-
-@each_backend
-def test_the_hessian_of_a_dict_is_a_dict_of_dicts(backend):
-    def f(p):
-        return p["s"] ** 2 * array_namespace(p["m"]).sum(p["m"] ** 3)
-
-    p = {"m": M, "s": 1.5, "name": "layer"}
-    mm = np.zeros((2, 3, 2, 3))
-    for i, j in np.ndindex(2, 3):
-        mm[i, j, i, j] = 6 * M[i, j] * 1.5**2
-    ms = 2 * 1.5 * 3 * M**2
-    expected = {
-        "m": {"m": mm, "s": ms, "name": None},
-        "s": {"m": ms, "s": np.asarray(2 * np.sum(M**3)), "name": None},
-        "name": None,
-    }
-    assert_tree(hessian(f, backend, p), expected, second(backend))
-    assert_tree(diagonal_hessian(f, backend, p)[0], {"m": 6 * M * 1.5**2, "s": float(2 * np.sum(M**3)), "name": None}, 1e-5)
-
-
-@each_backend
-def test_hvp_has_the_type_of_x_and_takes_none_for_zero(backend):
-    p = {"m": M, "s": 1.5, "name": "layer"}
-
-    def f(p, scale):
-        return p["s"] ** 2 * array_namespace(p["m"]).sum(p["m"] ** 3) * scale
-
-    product = hvp(f, backend, p, {"m": M, "s": None, "name": None}, Constant(2.0))
-    expected = {"m": 12 * M**2 * 1.5**2, "s": float(2 * 2 * 1.5 * np.sum(3 * M**3)), "name": None}
-    assert_tree(product, expected, second(backend))
-    nothing = hvp(f, backend, p, None, Constant(2.0))
-    assert_tree(nothing, {"m": np.zeros((2, 3)), "s": 0.0, "name": None})
-
-
-@each_backend
-def test_derivatives_of_a_tree_have_its_structure(backend):
-    def f(t):
-        xp = array_namespace(t)
-        return {"path": xp.stack([t**2, t**3]), "rest": (xp.sin(t), 7, "label")}
-
-    cube = value_derivative_and_second_derivative(f, backend, 2.0)
-    sin, cos = float(np.sin(2.0)), float(np.cos(2.0))
-    assert_tree(cube.value, {"path": np.array([4.0, 8.0]), "rest": (sin, 7, "label")}, 1e-13)
-    assert_tree(cube.derivative, {"path": np.array([4.0, 12.0]), "rest": (cos, None, None)}, second(backend))
-    assert_tree(cube.second_derivative, {"path": np.array([2.0, 12.0]), "rest": (-sin, None, None)}, second(backend))
-    assert_tree(derivative(f, backend, 2.0), cube.derivative, second(backend))
-    assert_tree(second_derivative(f, backend, 2.0), cube.second_derivative, second(backend))
-
-
-@each_backend
-def test_a_number_may_stand_inside_a_tree_for_derivative(backend):
-    assert_tree(derivative(lambda p: p["t"] ** 2, backend, {"t": 3.0, "n": 2}), 6.0, first(backend))
-
-
-@each_backend
-def test_integers_are_promoted_in_every_operator(backend):
-    assert_tree(derivative(lambda x: x**2, backend, 3), 6.0, first(backend))
-    assert_tree(hessian(cubes, backend, np.array([1, 2])), np.diag([6.0, 12.0]), second(backend))
-    assert_tree(hvp(cubes, backend, np.array([1, 2]), np.array([1, 1])), np.array([6.0, 12.0]), second(backend))
-    assert_tree(pushforward(lambda x: x * x, backend, (3,), (1,)).tangent, 6.0, first(backend))
-    assert_tree(pullback(lambda x: x * x, backend, 3).back(1), (6.0,), first(backend))
 
 
 @each_backend
@@ -302,31 +186,7 @@ def test_back_and_push_keep_their_answer_when_the_value_is_overwritten(mode, lib
     assert_tree(result, (expected,) if mode == "pullback" else expected, first(backend))
 
 
-@each_backend
-def test_back_can_be_called_again_after_its_result_is_overwritten(backend):
-    _, back = pullback(lambda x: x * 2.0, backend, X)
-    back(np.ones(3))[0][:] = 7.0
-    assert_tree(back(np.ones(3)), (np.full(3, 2.0),), first(backend))
-
-
 # Stacks --------------------------------------------------------------------------------------------------------------
-
-
-@each_backend
-def test_stacks_have_a_leading_axis_everywhere(backend):
-    def f(x, s):
-        return {"y": x * s, "z": x[0] * s}
-
-    cotangents = {"y": np.eye(3), "z": np.array([0.0, 1.0, 2.0])}
-    by_x, by_s = pullback(f, backend, X, 2.0).back.stacked(cotangents)
-    expected = 2.0 * np.eye(3)
-    expected[:, 0] += 2.0 * cotangents["z"]
-    assert_tree(by_x, expected, first(backend))
-    assert_tree(by_s, X + X[0] * cotangents["z"], first(backend))
-    push = linearize(f, backend, X, 2.0).push
-    tangent = push.stacked(np.eye(3), None)
-    assert_tree(tangent, {"y": 2.0 * np.eye(3), "z": np.array([2.0, 0.0, 0.0])}, first(backend))
-    assert_tree(push.stacked(None, np.ones(2)), {"y": np.stack([X, X]), "z": np.full(2, X[0])}, first(backend))
 
 
 @each_backend
@@ -353,71 +213,6 @@ def test_every_chunk_size_gives_the_same(size, mode, auto):
     assert_tree(hessian(cubes, chunked, X), hessian(cubes, plain, X), 1e-12)
     assert_tree(diagonal_hessian(cubes, chunked, X), diagonal_hessian(cubes, plain, X), 1e-12)
     assert_tree(gradient(cubes, chunked, X), gradient(cubes, plain, X), 1e-12)
-
-
-@pytest.fixture
-def seeded(monkeypatch):
-    """The bytes of each batch of seeds, and the components in it."""
-    batches = []
-    seeds = basis.Components.seeds
-
-    def counted(self, start, stop):
-        stacks = seeds(self, start, stop)
-        size = sum(basis.library_of(self.backend, stack).to_numpy(stack).nbytes for stack in stacks)
-        batches.append((size, stop - start))
-        return stacks
-
-    monkeypatch.setattr(basis.Components, "seeds", counted)
-    return batches
-
-
-@each_backend
-@pytest.mark.parametrize("dtype", ["float64", "complex128", "float32"])
-def test_a_jacobian_never_seeds_more_than_the_budget(dtype, backend, seeded, monkeypatch):
-    monkeypatch.setattr(basis, "SEED_BYTES", 400)
-    x = (np.arange(12) / 10).astype(dtype)
-    jacobian(lambda x: x * x, backend, x)
-    if isinstance(backend, AutoFiniteDifferences) or (isinstance(backend, AutoAutograd) and dtype != "complex128"):
-        assert seeded == []  # one after the other
-        return
-    assert sum(components for _, components in seeded) == 12
-    assert len(seeded) > 1
-    assert max(size for size, _ in seeded) <= 400
-
-
-@each_backend
-def test_a_hessian_never_seeds_more_than_the_budget(backend, seeded, monkeypatch):
-    expected = np.diag(6 * np.arange(1.0, 13.0))
-    monkeypatch.setattr(basis, "SEED_BYTES", 400)
-    x = np.arange(1.0, 13.0)
-    assert_tree(hessian(cubes, backend, x), expected, 1e-5)
-    assert_tree(diagonal_hessian(cubes, backend, x), (np.diagonal(expected).copy(),), 1e-5)
-    assert max([size for size, _ in seeded], default=0) <= 400
-
-
-@each_backend
-def test_a_row_beyond_the_budget_is_seeded_alone(backend, seeded, monkeypatch):
-    monkeypatch.setattr(basis, "SEED_BYTES", 10)
-    jacobian(sines, backend, X)
-    assert [components for _, components in seeded] == ([1, 1, 1] if isinstance(backend, (AutoJax, AutoTorch)) else [])
-
-
-@each_backend
-def test_the_budget_of_seeds_is_64_mebibytes(backend):
-    """10,000 x 10,000 would be 0.8 GB of seeds at once."""
-    assert basis.SEED_BYTES == 64 * 2**20
-    from adinterface.core.contract.registry import backend_of
-
-    chunks = list(basis.Components(backend_of(backend), (np.zeros(10_000),), [False]).chunks())
-    assert chunks[0] == (0, 64 * 2**20 // 80_000)
-    assert chunks[-1][1] == 10_000
-
-
-@pytest.mark.parametrize("auto", [AutoJax, AutoTorch])
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
-def test_chunk_size_is_the_number_of_components_in_a_batch(mode, auto, seeded):
-    jacobian(lambda x: x**2, auto(mode=mode, chunk_size=2), np.arange(5.0))
-    assert [components for _, components in seeded] == [2, 2, 1]
 
 
 # Nesting and control flow --------------------------------------------------------------------------------------------
@@ -449,47 +244,6 @@ def test_third_derivatives_by_nesting(name, backend):
     s, c = np.sin(2.0), np.cos(2.0)
     expected = float(24 * 2 * s + 3 * 12 * 4 * c - 3 * 4 * 8 * s - 16 * c)
     assert_tree(THIRD[name](lambda x: x**4 * array_namespace(x).sin(x), backend), expected, 1e-10)
-
-
-@each_engine
-def test_the_jacobian_of_a_hessian_is_the_tensor_of_third_derivatives(backend):
-    third = jacobian(lambda x: hessian(cubes, backend, x), backend, X)
-    expected = np.zeros((3, 3, 3))
-    expected[[0, 1, 2], [0, 1, 2], [0, 1, 2]] = 6.0
-    assert_tree(third, (expected,))
-
-
-@each_engine
-def test_operators_over_arrays_nest_in_a_gradient(backend):
-    def f(x):
-        xp = array_namespace(x)
-        (jac,) = jacobian(lambda y: y**2 * x, backend, x)
-        return xp.sum(jac * jac) + xp.sum(hvp(cubes, backend, x, x))
-
-    assert_tree(gradient(f, backend, X), (4 * 4 * X**3 + 12 * X,), 1e-10)
-
-
-def iterated(x, steps=6):
-    y = x
-    for _ in range(steps):
-        y = array_namespace(x).sin(y) * 1.1 + x
-    return array_namespace(x).sum(y**2)
-
-
-def test_a_hessian_goes_through_lax_scan():
-    def scanned(x):
-        y, _ = jax.lax.scan(lambda y, _: (jnp.sin(y) * 1.1 + x, None), x, None, length=6)
-        return jnp.sum(y**2)
-
-    expected = hessian(iterated, AutoTorch(), X)
-    assert_tree(hessian(scanned, AutoJax(), X), expected, 1e-10)
-    for mode in ("forward", "reverse"):
-        assert_tree(hessian(scanned, AutoJax(mode=mode), X), expected, 1e-10)
-
-
-@each_engine
-def test_a_hessian_goes_through_a_python_loop(backend):
-    assert_tree(hessian(iterated, backend, X), hessian(iterated, AutoFiniteDifferences(), X), 1e-5)
 
 
 # Modules -------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ import functools
 import gc
 import threading
 import types
-import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
-from example_calls import example_of, examples
+from example_calls import examples
 
 from adinterface import (
     AutoAutograd,
@@ -24,21 +23,13 @@ from adinterface import (
     AutoTorch,
     Constant,
     DisconnectedWarning,
-    NotDifferentiableError,
-    TreeError,
     array_namespace,
     gradient,
-    hessian,
     hvp,
-    linearize,
     prepare,
-    pullback,
-    pushforward,
     register_node,
     value_and_gradient,
 )
-from adinterface.core.contract import registry
-from adinterface.tools.facts import gives_map, operations
 
 X = np.linspace(0.5, 1.5, 4)
 Y = np.linspace(-1.0, 2.0, 4)
@@ -46,46 +37,6 @@ Y = np.linspace(-1.0, 2.0, 4)
 
 def cubes(x):
     return array_namespace(x).sum(x**3)
-
-
-def bend(x):
-    return x**2 * x[0]
-
-
-#: Those of operators that give no map.
-CALLS = [example_of(operation) for operation in operations() if not gives_map(operation)]
-
-
-@each_backend
-@pytest.mark.parametrize(("operator", "f", "args"), CALLS, ids=[call[0].__name__ for call in CALLS])
-def test_prepared_is_plain(operator, f, args, backend):
-    fast = prepare(operator, f, backend, *args)
-    expected = operator(f, backend, *args)
-    for _ in range(2):
-        assert_tree(fast(*args), expected, 1e-12)
-    assert fast.specializations == 1
-
-
-@each_backend
-def test_the_maps_of_prepared_calls_are_maps(backend):
-    value, back = prepare(pullback, bend, backend, X)(X)
-    assert_tree((value, back(Y), back.stacked(np.stack([Y, X]))), _mapped(pullback, backend), 1e-12)
-    value, push = prepare(linearize, bend, backend, X)(X)
-    assert_tree((value, push(Y), push.stacked(np.stack([Y, X]))), _mapped(linearize, backend), 1e-12)
-
-
-def _mapped(operator, backend):
-    value, apply = operator(bend, backend, X)
-    return value, apply(Y), apply.stacked(np.stack([Y, X]))
-
-
-@each_backend
-def test_back_keeps_its_answer_when_x_is_overwritten(backend):
-    x = X.copy()
-    _, back = prepare(pullback, bend, backend, x)(x)
-    expected = back(Y)
-    x[:] = 7.0
-    assert_tree(back(Y), expected, 0.0)
 
 
 @each_backend
@@ -100,24 +51,6 @@ def test_new_signatures_are_specialised_and_never_refused(backend):
     for p, n in calls:
         fast(p, Constant(n))
     assert fast.specializations == (5 if isinstance(backend, AutoJax) else 4)
-
-
-@each_backend
-def test_constants_and_keyword_arrays_change_freely(backend):
-    def f(x, c, s, *, w, k):
-        return array_namespace(x).sum(c * x * w) * k * s
-
-    fast = prepare(gradient, f, backend, X, Constant(Y), Constant(1.5), w=Y, k=2.0)
-    for c, s, w, k in [(Y, 1.5, Y, 2.0), (X, 0.5, X, 3.0), (X, -1.0, Y, 0.25)]:
-        assert_tree(fast(X, Constant(c), Constant(s), w=w, k=k), (c * w * k * s, None, None), max(rtol_of(backend), 1e-12))
-    assert fast.specializations == 1
-
-
-@each_backend
-def test_static_values_are_told_apart_by_type(backend):
-    fast = prepare(gradient, lambda p: p["x"] * (2.0 if p["n"] is True else 5.0), backend, {"x": 1.0, "n": True})
-    assert fast({"x": 1.0, "n": True})[0]["x"] == pytest.approx(2.0)
-    assert fast({"x": 1.0, "n": 1})[0]["x"] == pytest.approx(5.0)
 
 
 @dataclass
@@ -159,17 +92,6 @@ def test_a_module_is_taken_apart_each_time():
     np.testing.assert_allclose(dx, model.weight[0].detach())
 
 
-@each_backend
-def test_results_keep_the_library_of_the_leaf(backend):
-    fast = prepare(gradient, cubes, backend, X)
-    assert type(fast(X)[0]) is np.ndarray
-    assert fast(X)[0].flags.writeable
-    if not isinstance(backend, AutoAutograd):
-        assert isinstance(fast(torch.from_numpy(X))[0], torch.Tensor)
-        with jax.enable_x64(True):
-            assert isinstance(fast(jnp.asarray(X))[0], jax.Array)
-
-
 def test_what_f_captures_is_fixed_by_a_compiler_and_by_no_other_engine():
     factor = [2.0]
     for backend in BACKENDS.values():
@@ -181,26 +103,6 @@ def test_what_f_captures_is_fixed_by_a_compiler_and_by_no_other_engine():
 
 
 # Errors --------------------------------------------------------------------------------------------------------------
-
-
-def test_what_is_no_operator_is_refused():
-    with pytest.raises(TypeError) as caught:
-        prepare(cubes, cubes, AutoJax(), X)
-    assert str(caught.value).startswith(
-        "prepare(operator, f, backend, *example_args): operator must be one of derivative, diagonal_hessian, gradient, "
-    )
-    assert "value_gradient_and_hessian, not <function cubes at" in str(caught.value)
-
-
-@each_backend
-def test_a_wrong_example_is_refused_as_the_operator_refuses_it(backend):
-    with pytest.raises(NotDifferentiableError, match="gradient: no argument has a gradient"):
-        prepare(gradient, cubes, backend, "text")
-    with pytest.raises(NotDifferentiableError, match="hessian differentiates exactly one argument"):
-        prepare(hessian, lambda x, y: x * y, backend, 1.0, 2.0)
-    fast = prepare(pushforward, bend, backend, (X,), (Y,))
-    with pytest.raises(TreeError, match=r"tangents\[0\]"):
-        fast((X,), (Y[:2],))
 
 
 def test_a_branch_on_a_value_names_the_remedy():
@@ -293,19 +195,6 @@ def test_thousands_of_calls_from_eight_threads(backend):
     assert resident() - before < 8 * 2**20
 
 
-@each_backend
-def test_arguments_are_not_kept_alive(backend):
-    gc.freeze()  # only what is made from here on is looked through
-    x = np.ones(8)
-    alive = weakref.ref(x)
-    fast = prepare(gradient, cubes, backend, x)
-    fast(x)
-    gradient(cubes, backend, x)
-    del x
-    gc.collect()
-    assert alive() is None
-
-
 def left_for_the_collector(call):
     """What a call leaves in cycles of references, of the library's own objects and functions."""
     for _ in range(3):
@@ -380,22 +269,6 @@ def test_torch_compiles_f_with_its_backward_pass(monkeypatch):
     assert repr(fast).startswith("<value_and_gradient of mixed prepared on AutoTorch(compile=True")
 
 
-@quiet_compiler
-def test_torch_compiles_a_module_whose_parameters_change(monkeypatch):
-    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="aot_eager"))
-    x = np.linspace(0.0, 1.0, 12).reshape(4, 3)
-    module = torch.nn.Linear(3, 1).double()
-    loss = lambda m, x: m(x).square().mean()
-    compiled = prepare(gradient, loss, AutoTorch(compile=True), module, Constant(torch.from_numpy(x)))
-    for shift in (0.0, 0.5):
-        with torch.no_grad():
-            module.weight += shift
-        found, wanted = (
-            g(module, Constant(torch.from_numpy(x)))[0] for g in (compiled, lambda *a: gradient(loss, AutoTorch(), *a))
-        )
-        np.testing.assert_allclose(found.weight, wanted.weight, rtol=1e-10)
-
-
 @pytest.mark.parametrize(
     ("operator", "args", "options"),
     [(hvp, (X, Y), {}), (gradient, (X,), {"mode": "forward"}), (gradient, (X,), {"create_graph": True})],
@@ -410,13 +283,6 @@ def test_what_cannot_be_compiled_is_not(operator, args, options, monkeypatch):
     found = torch.as_tensor(found[0] if operator is gradient else found).detach()
     np.testing.assert_allclose(found, 3 * X**2 if operator is gradient else 6 * X * Y)
     assert_tree(gradient(cubes, AutoTorch(compile=True), X), gradient(cubes, AutoTorch(), X), 0.0)
-
-
-def test_what_writes_files_may_be_missing(monkeypatch):
-    monkeypatch.setattr(registry, "FUNCTIONS", {})
-    assert_tree(
-        prepare(gradient, lambda x: (x**2).sum(), AutoFiniteDifferences(), np.ones(2))(np.ones(2)), (np.full(2, 2.0),), 1e-6
-    )
 
 
 def test_a_compiler_that_fails_names_the_remedy(monkeypatch):
@@ -475,42 +341,3 @@ def test_numbers_beside_arrays_of_jax_inside_a_trace():
     slope = jax.jit(lambda x: fast(x, 0.5)[1])(jnp.arange(3.0))
     assert isinstance(slope, jax.Array)
     assert float(slope) == 5.0
-
-
-def test_a_first_call_that_fails_is_no_reason_for_slower_ones():
-    failing = [True]
-
-    def f(x):
-        if failing:
-            raise ValueError("not yet")
-        return (x**2).sum()
-
-    fast = prepare(gradient, f, AutoJax(), jnp.arange(3.0))
-    with pytest.raises(ValueError, match="not yet"):
-        fast(jnp.arange(3.0))
-    failing.clear()
-    for _ in range(2):
-        np.testing.assert_allclose(fast(jnp.arange(3.0))[0], [0, 2, 4])
-
-
-@pytest.mark.parametrize("auto", [AutoFiniteDifferences(), AutoTorch(), AutoAutograd()], ids=repr)
-def test_another_thread_that_calls_meanwhile_does_not_change_the_specialization(auto):
-    fast = prepare(gradient, lambda x: (x * x).sum(), auto, np.ones(3))
-    narrow = np.ones(3, dtype="float32")
-    fast(narrow)
-    other = fast._last
-
-    class Meanwhile(type(fast)):
-        """Another thread sets the last specialization after each read of it."""
-
-        def __getattribute__(self, name):
-            found = super().__getattribute__(name)
-            if name == "_last":
-                vars(self)["_last"] = other
-            return found
-
-    fast.__class__ = Meanwhile
-    for _ in range(2):
-        fast._known._last = None
-        assert fast(np.ones(3))[0].dtype == "float64"
-        assert fast(narrow)[0].dtype == "float32"

@@ -1,12 +1,10 @@
 """What tests JAX on many devices: of one process, and of two."""
 
-import os
 import traceback
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import processes
 import pytest
 from adinterface_studies.distributed import jax_processes as yardstick
 from adinterface_studies.distributed.checks import outcomes
@@ -25,7 +23,6 @@ from adinterface import (
     batched,
     diagonal_hessian,
     gradient,
-    gradient_and_hvp,
     hessian,
     hvp,
     jacobian,
@@ -33,7 +30,6 @@ from adinterface import (
     prepare,
     pullback,
     pushforward,
-    value_and_gradient,
 )
 
 X = np.arange(1.0, 9.0) / 8
@@ -50,11 +46,9 @@ def squares(x):
 #: By the operator: what it gives with a backend for x, and what that is in closed form.
 OPERATORS = {
     "gradient": (lambda b, x: gradient(cubes, b, x)[0], 3 * X**2),
-    "value_and_gradient": (lambda b, x: value_and_gradient(cubes, b, x).gradient[0], 3 * X**2),
     "jacobian": (lambda b, x: jacobian(squares, b, x)[0], np.diag(2 * X)),
     "hessian": (lambda b, x: hessian(cubes, b, x), np.diag(6 * X)),
     "hvp": (lambda b, x: hvp(cubes, b, x, x), 6 * X**2),
-    "gradient_and_hvp": (lambda b, x: gradient_and_hvp(cubes, b, x, x).gradient, 3 * X**2),
     "diagonal_hessian": (lambda b, x: diagonal_hessian(cubes, b, x)[0], 6 * X),
     "pullback": (lambda b, x: pullback(squares, b, x)[1](x)[0], 2 * X**2),
     "pushforward": (lambda b, x: pushforward(squares, b, (x,), (x,))[1], 2 * X**2),
@@ -62,8 +56,6 @@ OPERATORS = {
     "batched": (lambda b, x: batched(gradient, lambda x: x**3, b, Each(x))[0], 3 * X**2),
     "prepared gradient": (lambda b, x: prepare(gradient, cubes, b, x)(x)[0], 3 * X**2),
     "prepared jacobian": (lambda b, x: prepare(jacobian, squares, b, x)(x)[0], np.diag(2 * X)),
-    "prepared hessian": (lambda b, x: prepare(hessian, cubes, b, x)(x), np.diag(6 * X)),
-    "prepared pullback": (lambda b, x: prepare(pullback, squares, b, x)(x)[1](x)[0], 2 * X**2),
 }
 #: Those whose Jacobians go by rows in one mode and by columns in the other.
 BOTH_WAYS = ("jacobian", "hessian", "diagonal_hessian")
@@ -257,28 +249,3 @@ def program(member):
         for outcome in outcomes(AutoJax(), yardstick, SETTINGS[member.size]):
             found[f"the set: {outcome.setting}: {outcome.check}"] = outcome.error
     return found
-
-
-def member(member, address, arguments):
-    """The command in a process whose group is in the environment, as JAX reads it there."""
-    _find_what_is_compiled()
-    os.environ |= {"JAX_COORDINATOR_ADDRESS": address, "JAX_NUM_PROCESSES": "2", "JAX_PROCESS_ID": str(member.rank)}
-    return processes.member(arguments)
-
-
-def dying(member, folder):
-    """One process dies between two calls; JAX's own service then ends the others, and says why in a file for each."""
-    _find_what_is_compiled()
-    with open(folder / str(member.rank), "w") as said:
-        os.dup2(said.fileno(), 2)
-    with yardstick.group(member, 60, heartbeat=4):
-        model, data = spread(X, line(AxisType.Auto), "devices"), Constant(2.0)
-
-        def energy(x, scale):
-            return (scale * x**2).sum()
-
-        gradient(energy, AutoJax(), model, data)
-        if member.rank == 1:
-            os._exit(7)
-        while True:
-            jax.block_until_ready(gradient(energy, AutoJax(), model, data)[0])

@@ -1,7 +1,6 @@
 """What a process of a group tests of torch's wrappers and tensors beside the set of the conformance package."""
 
 import copy
-import os
 import traceback
 
 import pytest
@@ -12,7 +11,7 @@ from adinterface_torch.distributed import DTENSORS_ARE_RIGHT
 from torch import distributed, nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecisionPolicy, fully_shard
-from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
+from torch.distributed.tensor import DTensor, Shard, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 
 from adinterface import (
@@ -106,23 +105,6 @@ def what_stood_in_grad_stands_there_again(here):
 
 
 @test
-def results_are_the_callers_own(here):
-    wrapped = here.wrapped(gradient_as_bucket_view=True)
-    first = parts(gradient(loss, BACKEND, wrapped, *here.mine)[0])
-    kept = [part.clone() for part in first]
-    gradient(lambda m, x, y: 3 * loss(m, x, y), BACKEND, wrapped, *here.mine)
-    close(first, kept, 0)
-
-
-@test
-def what_f_captures_beside_it_keeps_its_grad(here):
-    wrapped, scale = here.wrapped(), torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
-    found, *_ = gradient(lambda m, x, y: scale * loss(m, x, y), BACKEND, wrapped, *here.mine)
-    close(parts(found), here.expected(2.0))
-    assert scale.grad is None
-
-
-@test
 def data_beside_a_wrapper_has_the_gradient_of_this_process(here):
     wrapped, (x, y) = here.wrapped(), here.mine
     model, of_x, none = gradient(loss, BACKEND, wrapped, x.value, y)
@@ -145,29 +127,6 @@ def inside_no_sync_gradients_are_of_this_process_and_add_up(here):
         distributed.all_reduce(part)
         part /= 2 * here.count
     close(parts(buffered.gradient), here.expected())
-
-
-@test
-def a_model_of_which_a_part_is_wrapped(here):
-    class Half(nn.Module):
-        def __init__(self):
-            super().__init__()
-            torch.manual_seed(0)
-            self.body, self.head = nn.Linear(6, 3).double(), nn.Linear(3, 2).double()
-
-        def forward(self, x):
-            return self.head(torch.tanh(self.body(x)))
-
-    whole, half = Half(), Half()
-    half.body = DistributedDataParallel(half.body)
-    expected, *_ = gradient(loss, BACKEND, whole, *here.whole)
-    found, *_ = gradient(loss, BACKEND, half, *here.mine)
-    close(parts(found.body), parts(expected.body))
-    # What is not wrapped is this process's own, as it is in torch: the mean over processes is that of all data.
-    for part in found.head.parameters():
-        distributed.all_reduce(part)
-        part /= here.count
-    close(parts(found.head), parts(expected.head))
 
 
 @test
@@ -292,17 +251,6 @@ def sharded_models_refuse_the_same(here):
 
 
 @test
-def a_sharded_model_whose_parameters_are_whole_since_an_evaluation(here):
-    sharded = here.sharded()
-    with torch.no_grad():
-        sharded(here.mine[0].value)
-    found, *_ = gradient(loss, BACKEND, sharded, *here.mine)
-    assert [p.placements for p in found.parameters()] == [(Shard(0),)] * 6
-    close(parts(found), here.expected())
-    assert all(p.grad is None for p in sharded.parameters())
-
-
-@test
 def sharded_gradients_are_not_kept_back(here):
     if not DTENSORS_ARE_RIGHT:
         return  # refused in other words
@@ -326,21 +274,6 @@ def mixed_precision_is_that_of_the_model(here):
     assert {p.dtype for p in found.parameters()} == {torch.float64}
     close(parts(found), [p.grad.full_tensor() for p in by_hand.parameters()], 0)
     close(parts(found), here.expected(), 1e-5)
-
-
-@test
-def gradients_of_sharded_models_are_trees(here):
-    found, *_ = gradient(loss, BACKEND, here.sharded(), *here.mine)
-    close(parts(tree.add(found, found)), here.expected(2.0))
-    norm = torch.stack([(part**2).sum() for part in here.expected()]).sum().sqrt()
-    close(tree.norm(found).full_tensor(), norm)
-
-
-@test
-def data_is_differentiated_through_a_sharded_model(here):
-    x = here.mine[0].value
-    found, *_ = gradient(lambda x, m: m(x).sum(), BACKEND, x, Constant(here.sharded()))
-    close(found, gradient(lambda x: here.model()(x).sum(), BACKEND, x)[0])
 
 
 # DTensor --------------------------------------------------------------------------------------------------------------
@@ -379,25 +312,6 @@ def every_operator_keeps_the_placements_of_a_dtensor(here):
     for found, expected in ((jacobian(squares, BACKEND, x)[0], diagonal), (hessian(cubed, BACKEND, x), 3 * diagonal)):
         assert isinstance(found, DTensor)
         close(found.full_tensor(), expected)
-
-
-@test
-def values_of_dtensors_are_whole(here):
-    plain = torch.arange(1.0, 9.0, dtype=torch.float64)
-    x = distribute_tensor(plain, here.mesh, [Shard(0)])
-    value, (found,) = value_and_gradient(cubed, BACKEND, x)
-    assert value.placements == (Replicate(),)
-    close(value.to_local(), (plain**3).sum())
-    close(found.full_tensor(), 3 * plain**2)
-
-
-@test
-def replicated_parameters_beside_sharded_data_have_the_whole_gradient(here):
-    data = distribute_tensor(torch.arange(8.0), here.mesh, [Shard(0)])
-    weights = distribute_tensor(torch.ones(8), here.mesh, [Replicate()])
-    found, _ = gradient(lambda w, x: (w * x).sum() ** 2, BACKEND, weights, Constant(data))
-    assert found.placements == (Replicate(),)
-    close(found.to_local(), 56 * torch.arange(8.0))
 
 
 @test
@@ -469,21 +383,3 @@ def program(member):
         for outcome in outcomes(BACKEND, yardstick):
             found[f"the set: {outcome.setting}: {outcome.check}"] = outcome.error
     return found
-
-
-def dying(member):
-    """One process dies between two calls; what the other then sees."""
-    with yardstick.group(member, 60):
-        here = Here()
-        wrapped = here.wrapped()
-        gradient(loss, BACKEND, wrapped, *here.mine)
-
-        def mortal(model, x, y):
-            if here.rank == 1:
-                os._exit(7)
-            return loss(model, x, y)
-
-        try:
-            gradient(mortal, BACKEND, wrapped, *here.mine)
-        except RuntimeError as error:
-            return error.__notes__

@@ -108,13 +108,6 @@ def test_what_maps_is_an_executor(executor):
         assert_same_bits(call(AutoFiniteDifferences(executor=executor)), call(PLAIN))
 
 
-def test_every_method_takes_workers():
-    with concurrent.futures.ThreadPoolExecutor(2) as executor:
-        for method in ("adaptive", "central", "forward", "backward", "complex"):
-            found = gradient(wave, AutoFiniteDifferences(method=method, executor=executor), X)
-            np.testing.assert_allclose(found[0], gradient(wave, AutoFiniteDifferences(method=method), X)[0], rtol=1e-6)
-
-
 def test_processes_give_the_same_bits_and_raise_what_f_raises():
     with concurrent.futures.ProcessPoolExecutor(2, mp_context=forkserver()) as executor:
         backend = AutoFiniteDifferences(executor=executor)

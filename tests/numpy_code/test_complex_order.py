@@ -23,21 +23,15 @@ SPECIAL = [
 REDUCTIONS = [np.max, np.min, np.amax, np.amin, np.argmax, np.argmin, np.ptp]
 ORDERED = {
     "max": lambda z: np.abs(np.max(z)) ** 2,
-    "min": lambda z: np.abs((1 + 2j) * np.min(z)) ** 2,
     "methods": lambda z: np.abs(z.max() * z.min()),
     "axis": lambda z: np.sum(np.abs(np.max(z, axis=0)) ** 2) + np.sum(np.abs(np.min(z, axis=-1, keepdims=True) * z)),
-    "axes": lambda z: np.abs(np.min(z[None] * z, axis=(0, 2))[0]),
-    "initial": lambda z: np.abs(np.max(z, initial=0.5)) + np.abs(np.min(z, initial=-0.2, where=z.real > 0)),
     "reduce": lambda z: np.sum(np.abs(np.maximum.reduce(z))) + np.sum(np.abs(np.minimum.reduce(z, axis=1))),
     "accumulate": lambda z: np.sum(np.abs(np.maximum.accumulate(z, axis=1))),
     "pairs": lambda z: np.sum(np.abs(np.maximum(z, z[::-1]) * np.minimum(z, 1.0) + np.fmax(1j, z) + np.fmin(z, 2.0))),
     "comparisons": lambda z: np.sum(np.abs(np.where(z > 1, z, 2 * z) * np.where(z <= 1j, 3 * z, z))),
     "places": lambda z: np.abs(z.ravel()[np.argmax(z)] * z.ravel()[np.argmin(z)]),
-    "places of numbers": lambda z: np.abs(z.ravel()[np.nanargmax(z)] * z[0, np.nanargmin(z[0])]),
     "sort": lambda z: np.sum(np.abs(np.sort(z, axis=1) * np.arange(3.0))) + np.abs(np.sort(z, axis=None)[2]),
-    "argsort": lambda z: np.abs(z.ravel()[np.argsort(z, axis=None)][3]) + np.abs(np.partition(z[0], 1)[1]),
     "clip": lambda z: np.sum(np.abs(np.clip(z, 0.2, 1.5))),
-    "ptp": lambda z: np.abs(np.ptp(z)) + np.sum(np.abs(np.ptp(z, axis=0))),
 }
 
 

@@ -36,16 +36,11 @@ def _filled(x):
 FUNCTIONS = {
     "nansum": lambda x: np.nansum(x * DATA),
     "nanmean": lambda x: np.nanmean((DATA - x) ** 2),
-    "nanstd": lambda x: np.nanstd(DATA / x),
-    "nanmax": lambda x: np.nanmax(x + DATA) * np.nanmin(DATA - x),
-    "nanprod": lambda x: np.nanprod(x * DATA) + np.nansum(np.nancumsum(x * DATA)),
     "nanmedian": lambda x: np.nanmedian(x * DATA) + np.nanquantile(x - DATA, 0.3),
     "where": lambda x: np.sum(np.where(np.isnan(x * DATA), 0.0, (x * DATA) ** 3)),
-    "where before": lambda x: np.nansum(np.where(DATA > 1.5, DATA - x, np.nan)),
     "nan_to_num": lambda x: np.sum(np.nan_to_num(DATA * x)),
     "likelihood": lambda x: np.nansum(-0.5 * ((DATA - x[0] * TIMES) / np.exp(x[1])) ** 2 - x[1]),
     "functions": lambda x: np.nansum(np.exp(-np.abs(-(DATA - x))) * x[0] + np.log(np.square(DATA * x)) * np.sqrt(x)),
-    "ufuncs": lambda x: np.nansum(np.multiply(np.subtract(DATA, x), x)) + np.sum(np.fmax(x * DATA, 0.1)),
     "mask": _masked,
     "write": _filled,
 }

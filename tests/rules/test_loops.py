@@ -31,6 +31,7 @@ from adinterface import (
     prepare,
     value_and_gradient,
 )
+from adinterface.core.contract.loops import known
 from adinterface.loops import cond, fori_loop, scan, switch, while_loop
 
 #: Arrays of each library, to run a loop outside any operator.
@@ -613,3 +614,35 @@ def test_an_array_of_another_engine_in_the_carry_is_refused(backend):
         TreeError, match=r"f changes its carry: carry is float64 of shape .* and an array of (torch|jax) after it"
     ):
         derivative(lambda x: scan(lambda c, _: (other, None), x, length=2)[0], backend, 1.0)
+
+
+class Compiling:
+    """A library of an engine that traces f while it compiles."""
+
+    name = "compiling"
+
+    def __init__(self, value):
+        self.value = value
+
+    def traced(self, x):
+        return True
+
+    def value_under_trace(self, x):
+        return self.value
+
+
+def test_a_loop_that_the_compiler_cannot_decide_names_the_hook():
+    def unknown(x):
+        raise TypeError("a symbolic value has no truth")
+
+    message = (
+        "while_loop: compiling does not know a number that while_loop decides by, as it compiles f or takes a batch at once. "
+        "Make the call without prepare, or batched with chunk_size=1 in the backend; or let the backend of the engine compile "
+        "loops and branches (`Library.loops`)."
+    )
+    with pytest.raises(BackendError) as caught:
+        known("while_loop", Compiling(None), object(), unknown)
+    assert str(caught.value) == message
+    with pytest.raises(TypeError, match="a symbolic value"):
+        known("while_loop", Compiling(np.array(1.0)), object(), unknown)
+    assert known("while_loop", Compiling(None), True, bool) is True

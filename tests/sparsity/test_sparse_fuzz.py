@@ -1,7 +1,4 @@
-"""Patterns from traces: nothing is ever missing, whatever functions f is made of; what is too much is counted.
-
-Prepared calls: right or refused, whatever static values and points they are called with.
-"""
+"""Patterns from traces: nothing is ever missing, whatever functions f is made of; what is too much is counted."""
 
 from __future__ import annotations
 
@@ -212,11 +209,3 @@ def second_differences(f: Function, x: Array) -> Array:
                 total += a * b * float(f(moved))
             found[i, j] = abs(total) / (4 * step**2) > 1e-4 * size
     return found
-
-
-# Prepared calls --------------------------------------------------------------------------------------------------------
-
-
-def chosen(rng: np.random.Generator) -> Function:
-    """What static values decide."""
-    return lambda xp, x, place, name: x * x[place] if name == "one" else x * xp.roll(x, place)

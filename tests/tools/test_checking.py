@@ -72,16 +72,6 @@ def test_a_wrong_leaf_is_named(corruption):
     assert [leaf.path for leaf in check.wrong] == ["args[0]['bad']"]
 
 
-@pytest.mark.parametrize(("dtype", "excess"), [("float64", 1e-7), ("float32", 1e-3)])
-def test_a_small_error_is_seen(dtype, excess):
-    bad = corrupted(lambda g: g * (1 + excess))
-    x = np.array([0.3, -0.4, 1.2], dtype)
-    check = check_gradient(lambda x: jnp.exp(bad(x)).sum(), AutoJax(), x)
-    assert [leaf.path for leaf in check.wrong] == ["args[0]"] * len(check.wrong)
-    assert not check
-    assert check_gradient(lambda x: jnp.exp(x).sum(), AutoJax(), x)
-
-
 @each_backend
 @pytest.mark.parametrize("operator", [gradient, value_and_gradient])
 def test_a_prepared_call_is_checked_in_place_of_the_gradient(backend, operator):

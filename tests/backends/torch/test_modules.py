@@ -15,7 +15,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from adinterface_torch.copying import copy_of
 from backends_table import assert_numbers, assert_tree, rtol_of
 from torch import nn
 
@@ -674,57 +673,6 @@ def test_an_equinox_gradient_is_that_of_filter_grad(name):
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         assert a.dtype == b.dtype
         assert_numbers(a, b, 1e-6)
-
-
-# Copies --------------------------------------------------------------------------------------------------------------
-
-
-class Tagged(nn.Module):
-    def __init__(self, **state):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(2))
-        vars(self).update(state)
-
-    def forward(self, x):
-        return self.weight * x
-
-
-def _state_of(module):
-    return {name: dict(vars(inner)) for name, inner in module.named_modules()}
-
-
-@pytest.mark.parametrize(
-    "module",
-    [
-        nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout(), nn.Conv2d(1, 1, 2), nn.LayerNorm(3), nn.GELU()),
-        nn.ModuleDict({"a": nn.Embedding(3, 2), "b": nn.ModuleList([nn.Linear(1, 1)])}),
-        nn.LSTM(2, 3),
-        nn.MultiheadAttention(4, 2),
-        Tagged(names=["a", "b"], sizes=(1, 2), chosen={1, 2}, nothing=[]),
-    ],
-    ids=lambda module: type(module).__name__,
-)
-def test_a_copy_around_values_is_a_deep_copy(module):
-    values = {p: nn.Parameter(torch.zeros_like(p), requires_grad=False) for p in module.parameters()}
-    copied = copy_of(module, [*module.parameters()], [*values.values()])
-    deep = copy.deepcopy(module, {id(parameter): value for parameter, value in values.items()})
-    assert [type(m) for m in copied.modules()] == [type(m) for m in deep.modules()]
-    for name, state in _state_of(deep).items():
-        found = _state_of(copied)[name]
-        assert found.keys() == state.keys()
-        for key, value in state.items():
-            assert type(found[key]) is type(value)
-            if key not in ("_modules", "_buffers", "_parameters") and not key.startswith(("_flat", "_all")):
-                assert found[key] == value
-    for mine, theirs, original in zip(copied.parameters(), deep.parameters(), module.parameters()):
-        assert mine is theirs is values[original]
-    for mine, theirs, original in zip(copied.buffers(), deep.buffers(), module.buffers()):
-        assert torch.equal(mine, theirs)
-        assert mine.untyped_storage().data_ptr() != original.untyped_storage().data_ptr()
-    for mine, original in zip(copied.modules(), module.modules()):
-        for key, value in vars(mine).items():
-            if isinstance(value, (dict, list, set)):
-                assert value is not vars(original)[key], key
 
 
 @pytest.mark.parametrize(

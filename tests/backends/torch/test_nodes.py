@@ -15,7 +15,6 @@ from adinterface import (
     NotRecordedError,
     SecondOrder,
     batched,
-    derivative,
     diagonal_hessian,
     gradient,
     hessian,
@@ -76,16 +75,11 @@ def _batch_in_graph(v):
 AGAIN = {
     "hessian": lambda v: hessian(loss, TORCH, v),
     "diagonal_hessian": lambda v: diagonal_hessian(loss, TORCH, v),
-    "hvp": lambda v: hvp(loss, TORCH, v, v),
-    "prepared": lambda v: prepare(hvp, loss, TORCH, v, v)(v, v),
-    "batched": lambda v: batched(hessian, loss, TORCH, Each(v[None])),
     "nested": lambda v: gradient(_slope, TORCH, v),
-    "nested, prepared": lambda v: prepare(gradient, _slope, TORCH, v)(v),
     "around a batch": lambda v: gradient(lambda v: batched(gradient, loss, TORCH, Each(v[None]))[0].sum(), TORCH, v),
     "in a graph": _in_graph,
     "batch in a graph": _batch_in_graph,
     "create_graph": lambda v: gradient(loss, AutoTorch(create_graph=True), v),
-    "torch.func": lambda v: torch.func.grad(_slope)(v),
     "captured in torch.func": lambda v: torch.func.grad(lambda x: gradient(loss, TORCH, v, x)[0].sum())(INPUTS),
 }
 
@@ -108,7 +102,6 @@ FIRST = {
     "jacobian": lambda backend: jacobian(output, backend, V, Constant(INPUTS))[0],
     "tall": lambda backend: jacobian(lambda s: output(V + s, INPUTS), backend, V[:, :1])[0],
     "pushforward": lambda backend: pushforward(lambda v: output(v, INPUTS), backend, (V,), (V + 1,))[1],
-    "linearize": lambda backend: linearize(lambda v: output(v, INPUTS), backend, V)[1](V + 1),
     "Hessian of the inputs": lambda backend: hessian(lambda x: loss(V, x), backend, INPUTS),
     "penalty": lambda backend: gradient(lambda v: (gradient(lambda x: loss(v, x), TORCH, INPUTS)[0] ** 2).sum(), backend, V)[0],
 }
@@ -131,8 +124,6 @@ COLUMNS = {
     "prepared": lambda backend: prepare(jacobian, tall, backend, X[0, :2])(X[0, :2])[0],
     "pushforward": lambda backend: pushforward(tall, backend, (X[0, :2],), (X[1, :2],))[1],
     "linearize": lambda backend: linearize(tall, backend, X[0, :2])[1](X[1, :2]),
-    "stacked": lambda backend: linearize(tall, backend, X[0, :2])[1].stacked(X[:, :2]),
-    "derivative": lambda backend: derivative(lambda t: tall(X[0, :2] * t), backend, 2.0),
     "of a batch": lambda backend: batched(jacobian, tall, backend, Each(X[:, :2]))[0],
     "pushforward of a batch": lambda backend: batched(pushforward, tall, backend, (Each(X[:, :2]),), (Each(X[:, :2]),))[1],
 }

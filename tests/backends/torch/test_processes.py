@@ -95,6 +95,3 @@ def test_what_fails_is_shown_with_the_process_that_saw_it(capsys):
     assert "    process 1: Traceback: off by one\n" in shown
     assert "  process 1: killed\n" in shown
     assert shown.count("FAILED") == 1
-
-
-# Starting processes ---------------------------------------------------------------------------------------------------

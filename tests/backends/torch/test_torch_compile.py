@@ -9,19 +9,12 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    Constant,
     Each,
-    array_namespace,
     batched,
     gradient,
     hessian,
-    hvp,
-    jacobian,
     prepare,
-    pullback,
     pushforward,
-    tree,
-    value_and_gradient,
 )
 from adinterface.loops import scan
 
@@ -33,22 +26,14 @@ MODULE = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Tanh(), torch.nn.Li
 CALLS = {
     "gradient": lambda x: gradient(lambda x: (x**3).sum(), TORCH, x)[0],
     "prepared": lambda x: FAST(x)[0],
-    "value": lambda x: value_and_gradient(lambda p: ((p["x"] ** 3).sum(), p["x"]), TORCH, {"x": x})[1][0]["x"],
-    "Constant": lambda x: gradient(lambda y, c: (y**2 * c).sum(), TORCH, x, Constant(x))[0],
-    "jacobian": lambda x: jacobian(torch.sin, TORCH, x)[0],
-    "hvp": lambda x: hvp(lambda x: (x**3).sum(), TORCH, x, x),
     "hessian": lambda x: hessian(lambda x: (x**3).sum(), TORCH, x),
-    "pullback": lambda x: pullback(torch.sin, TORCH, x).back(x)[0],
     "pushforward": lambda x: pushforward(torch.sin, TORCH, (x,), (x,)).tangent,
-    "forward": lambda x: gradient(lambda x: (x**3).sum(), AutoTorch(mode="forward"), x)[0],
     "nested": lambda x: gradient(lambda x: (gradient(lambda x: (x**3).sum(), TORCH, x)[0] ** 2).sum(), TORCH, x)[0],
     "module": lambda x: gradient(lambda m: m(x).sum(), TORCH, MODULE)[0][0].weight,
     "batched": lambda x: batched(gradient, lambda x: (x**3).sum(), TORCH, Each(torch.stack([x, 2 * x])))[0],
     "differences": lambda x: gradient(lambda x: (x**3).sum(), AutoFiniteDifferences(), x)[0],
     "another engine": lambda x: x * float(gradient(lambda x: x**3, AutoJax(), 2.0)[0]),
-    "tree": lambda x: tree.map(lambda x: 2 * x, {"x": x})["x"],
     "loop": lambda x: scan(lambda c, _: (c * x, None), x, length=3)[0],
-    "namespace": lambda x: array_namespace(x).sin(x),
     "NumPy": lambda x: torch.as_tensor(gradient(lambda x: (x**3).sum(), TORCH, np.ones(3))[0]) * x,
 }
 

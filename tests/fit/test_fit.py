@@ -520,9 +520,6 @@ def test_errors_of_solvers(monkeypatch):
     assert missing.value.__suppress_context__
 
 
-# The digits ---------------------------------------------------------------------------------------------------------------
-
-
 # Shapes and structures --------------------------------------------------------------------------------------------------
 
 LIBRARIES = {"numpy": np.asarray, "jax": jnp.asarray, "torch": torch.as_tensor}

@@ -12,7 +12,6 @@ import optax
 import pytest
 import torch
 from flax import linen, nnx
-from flax.training import train_state
 from torch import nn
 
 from adinterface import (
@@ -236,10 +235,6 @@ class LinenNet(linen.Module):
 LINEN = LinenNet()
 
 
-class State(train_state.TrainState):
-    stats: object
-
-
 def test_a_bound_module_of_flax_is_refused_in_words():
     bound = LINEN.bind(LINEN.init(jax.random.key(0), X, train=False))
     with pytest.raises(NotDifferentiableError, match=r"bound\.unbind\(\)\. Differentiate a function of the variables"):
@@ -298,8 +293,3 @@ def test_equinox(whole, equinox_own):
     assert (type(model), model.scale, model.dropout.p) == (EquinoxNet, 2.0, 0.3)
     assert type(state) is eqx.nn.State
     assert_alike((losses, eqx.filter(model, eqx.is_array), state), expected)
-
-
-# Keras ------------------------------------------------------------------------------------------------------------------
-
-# Functions of JAX -------------------------------------------------------------------------------------------------------

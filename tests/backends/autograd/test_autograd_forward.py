@@ -326,6 +326,3 @@ def without_rules(x):
 def test_a_primitive_with_no_rule_at_all_is_named(mode):
     with pytest.raises(NotImplementedError, match="autograd has neither a forward nor a reverse rule for without_rules"):
         pushforward(without_rules, AutoAutograd(mode=mode), (2.0,), (1.0,))
-
-
-# What the operators take ---------------------------------------------------------------------------------------------

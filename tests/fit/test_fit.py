@@ -107,6 +107,24 @@ def test_update_keeps_types_and_what_has_no_gradient(backend):
 # Optax ------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("array", [np.asarray, jnp.asarray])
+def test_the_step_of_jax_alone_is_the_prepared_step(array):
+    rng = np.random.default_rng(0)
+    x, y = array(rng.normal(size=(8, 3))), array(rng.normal(size=8))
+    start = {"w": array(rng.normal(size=3)), "b": array(rng.normal(size=1))}
+    loss = lambda m, x, y: ((x @ m["w"] + m["b"] - y) ** 2).mean()
+    one, other = [Training(loss, AutoJax(), from_optax(optax.adam(0.1)), start) for _ in range(2)]
+    assert one._native is not None
+    other._native = None
+    for _ in range(3):
+        np.testing.assert_allclose(float(one(x, y)), float(other(x, y)), rtol=1e-6)
+    assert [*one.model] == [*other.model] == ["w", "b"]
+    for name, leaf in one.model.items():
+        assert type(leaf) is type(other.model[name]) is type(start[name])
+        assert leaf.dtype == other.model[name].dtype
+        np.testing.assert_allclose(np.asarray(leaf), np.asarray(other.model[name]), rtol=1e-5)
+
+
 NEED = {"'value', 'grad', and 'value_fn'": optax.lbfgs(), "'value'": optax.polyak_sgd()}
 
 

@@ -148,9 +148,13 @@ def test_the_gradient_of_a_module_is_a_module_of_its_class_with_gradients_for_pa
         with pytest.raises(RuntimeError, match="deepcopy"):
             gradient(_loss, backend, module)
         return
+    before, parameters = _state(module), [(p, p.requires_grad) for p in module.parameters()]
     (found,) = gradient(_loss, backend, module)
     assert type(found) is type(module)
     assert found is not module
+    assert all(p is q and p.requires_grad == flag and p.grad is None for p, (q, flag) in zip(module.parameters(), parameters))
+    kept = {name for name in before if "running" not in name and "tracked" not in name}
+    assert all(torch.equal(value, before[name]) for name, value in _state(module).items() if name in kept)
     expected = _backward(module)
     assert [n for n, _ in found.named_parameters()] == [n for n, _ in module.named_parameters()] == list(expected)
     for parameter, mine in zip(found.parameters(), module.parameters()):

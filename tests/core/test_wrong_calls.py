@@ -190,6 +190,11 @@ rows(
     chunks=(lambda b: AutoTorch(chunk_size=0), "AutoTorch: chunk_size must be a positive int or None, not 0."),
     step=(lambda b: AutoFiniteDifferences(step=0.0), "AutoFiniteDifferences: step must be a positive number or None, not 0.0."),
     step_without_end=(lambda b: AutoFiniteDifferences(step=np.inf), "AutoFiniteDifferences: step must be ..., not inf."),
+    order=(lambda b: AutoFiniteDifferences(order=2), "...order goes with fixed steps; 'adaptive' chooses its own..."),
+    odd_order=(lambda b: AutoFiniteDifferences(order=3, method="central"), "... an even number from 2 to 12 for 'central'..."),
+    evaluations=(lambda b: AutoFiniteDifferences(max_evaluations=3), "...max_evaluations must be an int of at least 4..."),
+    bounds=(lambda b: AutoFiniteDifferences(bounds=(1.0, 0.0)), "...bounds must be (lowest, highest), each a number..."),
+    noise=(lambda b: AutoFiniteDifferences(noise=-1.0), "... noise must be a number that is not negative, or (relative, ..."),
     axis_of_a_box=(lambda b: cumulated(), "cumulative_sum needs an axis for an array of more than one dimension."),
 )  # fmt: skip
 rows(

@@ -317,7 +317,7 @@ def in_form(result: Any, wanted: Library | None) -> Any:
 
 
 def _read_only(value: Any) -> Any:
-    if type(value) is np.ndarray and value.flags.writeable:
+    if type(value) is np.ndarray:  # not asked whether it is writeable: NumPy warns of that for an array of broadcast_arrays
         value = value.view()
         value.flags.writeable = False
     return value

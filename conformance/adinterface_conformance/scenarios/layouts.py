@@ -258,4 +258,15 @@ _containers = [
     ],
 ]  # fmt: skip
 
-SCENARIOS = [*_layouts, *_single, *_scalars, *_many, *_blocks, *_containers]
+# Integers that are promoted, and an array that is none of its own -------------------------------------------------------
+
+_ROW = np.broadcast_arrays(_P, np.ones((2, 3)))[0]
+_promoted = [
+    scenario("layouts/integer-by-derivative", derivative, lambda t: t**3, (2,), 12.0),
+    scenario("layouts/integer-by-pullback", pullback, lambda t: t**3, (2,), (8.0, (24.0,)), seed=2.0),
+    scenario("layouts/integers-by-hessian", hessian, cubes, (np.array([1, 2]),), np.diag([6.0, 12.0])),
+    scenario("layouts/integers-by-hvp", hvp, cubes, (np.array([1, 2]), np.array([1, 1])), np.array([6.0, 12.0])),
+    scenario("layouts/broadcast-array", gradient, cubes, (_ROW,), (3 * np.array(_ROW) ** 2,)),
+]
+
+SCENARIOS = [*_promoted, *_layouts, *_single, *_scalars, *_many, *_blocks, *_containers]

@@ -189,6 +189,13 @@ _every_operator = [
     for operator, f, args, expected, rest in _OPERATORS
 ]
 
+
+def beside(x: Any) -> Any:
+    """A value with integers, a bool, a text and None beside what has a derivative."""
+    return {"y": 2 * x, "n": array_namespace(x).asarray([1, 2]), "flag": True, "rest": ["text", None]}
+
+
+_BESIDE = {"y": 2 * _A, "n": np.array([1, 2]), "flag": True, "rest": ["text", None]}
 _parts = [
     scenario(
         "trees/none-in-a-cotangent",
@@ -206,6 +213,16 @@ _parts = [
         (_CURVE, {"p": 0.5 * _A, "q": [scalar(_S)]}),
         tangents=({"a": None, "s": 0.5},),
     ),
+    *[
+        scenario(
+            f"trees/beside-the-derivative-by-{operator.__name__.replace('_', '-')}", operator, beside, (_A,), expected, **rest
+        )
+        for operator, expected, rest in (
+            (jacobian, {"y": (2 * np.eye(3),), "n": None, "flag": None, "rest": [None, None]}, {}),
+            (pushforward, (_BESIDE, {"y": 2 * _V3, "n": None, "flag": None, "rest": [None, None]}), {"tangents": (_V3,)}),
+            (pullback, (_BESIDE, (2 * _V3,)), {"seed": {"y": _V3, "n": None, "flag": None, "rest": [None, None]}}),
+        )
+    ],
     scenario(
         "trees/derivative-of-a-tree",
         derivative,

@@ -18,6 +18,7 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
+    SecondOrder,
     array_namespace,
     gradient,
     hessian,
@@ -191,3 +192,19 @@ def test_a_call_is_evaluated_in_the_context_of_the_backend_and_leaves_it(monkeyp
     with pytest.raises(Boom):
         gradient(failing, backend, x)
     assert depth == [0]
+    modes = []
+
+    @contextlib.contextmanager
+    def entering(mode):
+        modes.append(mode)
+        yield
+
+    monkeypatch.setattr(AutogradBackend, "scope", lambda self: lambda: entering(self.auto.mode))
+    pair = SecondOrder(AutoScoped(mode="forward"), AutoScoped(mode="reverse"))
+    for call in (lambda: hessian(f, pair, x), lambda: prepare(hessian, f, pair, x)(x)):
+        modes.clear()
+        call()
+        assert set(modes) == {"forward", "reverse"}
+    modes.clear()
+    gradient(f, pair, x)
+    assert modes == ["reverse"]

@@ -36,29 +36,6 @@ def test_the_contract_has_no_more_members(capsys):
     assert all(name in printed for name in ("pullback", "to_numpy", "unflatten", "while_loop", "Pushforward"))
 
 
-def test_a_class_knows_which_members_it_defines():
-    class Mine(Library):
-        types = (int,)
-        traced = Library.traced
-        to_numpy = dtype = asarray = namespace = None
-
-        def custom(self, rule, leaves, carried):
-            raise NotImplementedError
-
-    class Other(Mine):
-        custom = Library.custom  # as the default again
-
-    class Linear(Backend):
-        libraries = (Mine(),)
-
-        def linearize(self, function, leaves):
-            raise NotImplementedError
-
-    assert Mine.gives - {"types", "to_numpy", "dtype", "asarray", "namespace"} == {"custom"}
-    assert "custom" not in Other.gives
-    assert Linear.gives == {"libraries", "linearize"}
-
-
 @pytest.mark.parametrize("title", LISTS)
 def test_a_list_of_the_guide_names_each_member_of_its_part_of_the_contract(title):
     classes = LISTS[title]

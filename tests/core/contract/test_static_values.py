@@ -1,7 +1,9 @@
 """Static values: two that f can tell apart never share a plan or compiled code, two that it cannot tell do."""
 
 import collections
+import fractions
 import functools
+import pathlib
 import types
 import weakref
 from dataclasses import dataclass, field
@@ -166,6 +168,32 @@ class Plain:
 
     def __call__(self, x):
         return self.number * x
+
+
+DIFFERENT = [
+    (4, 4.0),
+    (1, fractions.Fraction(1)),
+    (({1: 2, 3: 4},), ({3: 4, 1: 2},)),
+    (np.array([1, 2], dtype=object), np.array([1, 2.0], dtype=object)),
+    (np.array(["a"]), np.array(["a"], dtype="U2")),
+    (Locked("a", 1), Locked("a", 1)),
+]
+SAME = [
+    lambda: [1, "a", {2, "b"}, float("nan")],
+    lambda: pathlib.Path("a"),
+    lambda: np.array(["NaT", "2020"], dtype="M8[D]"),
+    lambda: np.array(["a", "bb"], dtype=np.dtypes.StringDType()),
+    lambda: Coarse("a", 1),
+    lambda: (abs, np.dtype("float32"), range(3)),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), [*DIFFERENT, *[(make(), make()) for make in SAME]])
+def test_what_f_can_tell_apart_is_compiled_twice_and_what_it_cannot_once(one, other):
+    fast = prepare(gradient, lambda x, s: jnp.sum(x), AutoJax(), X, Constant([one]))
+    for value in (one, other, one, other):
+        fast(X, Constant([value]))
+    assert fast.specializations == 1 + any(pair[0] is one for pair in DIFFERENT)
 
 
 # The very objects ---------------------------------------------------------------------------------------------------------

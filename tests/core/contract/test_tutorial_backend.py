@@ -1,13 +1,11 @@
 """The backend that docs/writing-a-backend.md builds for mygrad: a real engine, installed as anyone would, through the table."""
 
-import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tokenize
 from pathlib import Path
 
 import pytest
@@ -100,31 +98,3 @@ def test_the_three_files_of_the_first_engine_install(tmp_path):
     call = "from adinterface import *; from adinterface_dual import *; print(gradient(lambda x: x * x * x, AutoDual(), 2.0))"
     assert run("-c", call) == "(12.0,)\n"
     assert run("-m", "adinterface").splitlines()[-1].endswith("pip install adinterface-dual")
-
-
-def test_it_is_a_backend_of_at_most_80_lines():
-    """Lines of code: without blank lines, comments and docstrings."""
-    code = (SOURCE / "adinterface_mygrad.py").read_text()
-    nothing = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-    lines, before = set(), tokenize.NEWLINE
-    for token in tokenize.generate_tokens(io.StringIO(code).readline):
-        docstring = token.type == tokenize.STRING and before in nothing
-        if token.type not in nothing and not docstring:
-            lines.update(range(token.start[0], token.end[0] + 1))
-        before = token.type
-    assert len(lines) <= 81
-
-
-def test_the_page_shows_every_line_of_the_files():
-    shown = set()
-    pattern = r"^```\{literalinclude\} (\S+)\n(.*?)^```$"
-    for path, options in re.findall(pattern, PAGE.read_text(), re.M | re.S):
-        file = (PAGE.parent / path).resolve()
-        lines = re.search(r":lines: (\S+)", options)
-        first, _, last = (lines[1] if lines else f"1-{len(file.read_text().splitlines())}").partition("-")
-        shown |= {(file.name, number) for number in range(int(first), int(last) + 1)}
-    for name in ("adinterface_mygrad.py", "pyproject.toml", "session.txt"):
-        text = (SOURCE / name).read_text().splitlines()
-        missing = [n for n, line in enumerate(text, 1) if line.strip() and (name, n) not in shown]
-        assert not missing, f"the page does not show lines {missing} of {name}"
-        assert max(number for file, number in shown if file == name) == len(text)

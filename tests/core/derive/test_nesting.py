@@ -11,7 +11,6 @@ from adinterface import (
     AutoTorch,
     BackendError,
     Constant,
-    ConversionError,
     SecondOrder,
     array_namespace,
     derivative,
@@ -29,7 +28,6 @@ from adinterface import (
 )
 
 X = np.linspace(0.5, 1.5, 3)
-FD = AutoFiniteDifferences()
 
 
 def total(x):
@@ -100,32 +98,6 @@ def test_perturbations_are_not_confused(x, y, g, by_element, by_number, backend)
     assert_tree(slope(f, backend, x), float(reference) if isinstance(x, float) else np.asarray(reference), rtol)
 
 
-# Across engines ------------------------------------------------------------------------------------------------------
-
-
-def product_with_slope(inner, x):
-    """sum(x * w'(x)): its gradient is w' + x w''."""
-    return total(x * slope(wave, inner, x))
-
-
-INSIDE = {
-    "argument": lambda x: product_with_slope(FD, x),
-    "number": lambda x: product_with_slope(FD, x[0]),
-    "captured": lambda x: total(slope(lambda y: total(y**2 * x), FD, array_namespace(x).asarray(X))),
-    "tangent": lambda x: total(pushforward(lambda y: y**2, FD, (X,), (x,)).tangent),
-    "push": lambda x: total(linearize(lambda y: y**2, FD, X).push(x)),
-    "hessian": lambda x: total(hessian(lambda y: total(y**3), FD, x)),
-    "hvp": lambda x: total(hvp(lambda y: total(y**3), FD, X, x)),
-}
-
-
-@each_engine
-@pytest.mark.parametrize("way", INSIDE)
-def test_differences_inside_the_derivative_of_an_engine_are_refused(way, backend):
-    with pytest.raises((BackendError, ConversionError), match="differentiate_with"):
-        slope(INSIDE[way], backend, X)
-
-
 # torch: modes --------------------------------------------------------------------------------------------------------
 
 T = torch.from_numpy(X.copy())
@@ -193,15 +165,6 @@ def test_torch_works_inside_a_batch_in_every_mode(backend):
 
 
 # torch: graphs -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode], ids=["no_grad", "inference_mode"])
-def test_without_gradients_a_leaf_inside_a_graph_gives_a_detached_result(mode):
-    leaf = T.clone().requires_grad_() * 2
-    with mode():
-        result = slope(wave, AutoTorch(), leaf)
-    assert not result.requires_grad
-    assert_numbers(result, WAVE[1](2 * X))
 
 
 @pytest.mark.parametrize("mode", [None, "forward"])
@@ -297,84 +260,6 @@ def test_a_custom_function_is_differentiated_in_all_modes_but_forward_over_forwa
     assert second_orders(Cube.apply, backend, 2.0)[way]() == pytest.approx(12.0)
 
 
-def write_and_add(x):
-    y = x * 1
-    y += x * x
-    return (y * y).sum()
-
-
-def write_a_number(x):
-    y = x * 1.0
-    y[...] = x**3
-    return y.sum()
-
-
-def write_into_ones(x):
-    y = torch.ones(3, dtype=x.dtype)
-    y *= x.sum()
-    y *= x.sum()
-    return y.sum()
-
-
-@pytest.mark.parametrize("f", [write_and_add, write_a_number, write_into_ones])
-def test_writing_in_place_inside_two_levels_of_forward_mode_is_noted(f):
-    """torch makes zeros there that cannot be written to, also in jvp of jvp by hand."""
-
-    def slope(x):
-        return torch.func.jvp(f, (x,), (torch.ones(3, dtype=x.dtype),))[1]
-
-    for call in (lambda: hessian(f, FORWARD, X), lambda: gradient(slope, FORWARD, torch.tensor(X))):
-        with pytest.raises(RuntimeError, match="ZeroTensors") as caught:
-            call()
-        assert caught.value.__notes__ == [
-            "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels of "
-            "forward mode. Write y = y + x * x for y += x * x, or take one of the two derivatives in reverse, with AutoTorch()."
-        ]
-    assert hessian(f, SecondOrder(FORWARD, AutoTorch()), X).any()
-
-
-def test_a_real_tangent_of_a_complex_difference_is_noted():
-    def f(x):
-        xp = array_namespace(x)
-        return xp.sum(xp.imag((0.3 + 1j) - x * x) ** 2)
-
-    with pytest.raises((RuntimeError, TypeError), match="view_as_real") as caught:
-        gradient(f, FORWARD, X)
-    assert caught.value.__notes__ == [
-        "torch's forward mode gives c - x, of a complex number c and a real tensor x, a real tangent, which has no imaginary "
-        "part. Write -x + c, or differentiate in reverse, with AutoTorch()."
-    ]
-    assert_tree(gradient(f, AutoTorch(), X), (0.0 * X,))
-
-
-def test_what_torch_cannot_batch_in_place_is_noted():
-    """Such an f has one level of forward mode at a time, or one tangent after another."""
-
-    def f(x):
-        y = torch.empty(3, dtype=x.dtype)
-        y[:] = x.sum()
-        return (y * y * x.sum()).sum()
-
-    with pytest.raises(RuntimeError, match="vmap: fill_") as caught:
-        hessian(f, FORWARD, X)
-    assert any("AutoTorch(chunk_size=1) takes one entry after another" in note for note in caught.value.__notes__)
-    one_by_one = AutoTorch(mode="forward", chunk_size=1)
-    assert_tree(hessian(f, one_by_one, X), hessian(f, AutoTorch(), X))
-
-
-FORWARD_OVER_REVERSE = SecondOrder(AutoTorch(mode="forward"), AutoTorch(mode="reverse"))
-
-
-def test_torchs_limit_of_mixed_dtypes_is_said_rightly():
-    """torch gives the product of a 0-d float32 and a Python float a float64 tangent, which other functions do not take."""
-    f = lambda x: torch.dot(torch.stack([x.sum() * 2.0, x[0] / 3.0]), x[:2])
-    x = np.array([0.7, 0.2], "float32")
-    with pytest.raises(RuntimeError, match="same dtype") as caught:
-        hessian(f, FORWARD_OVER_REVERSE, x)
-    assert any("If all have one dtype, and mode is 'forward', torch mixed" in note for note in caught.value.__notes__)
-    np.testing.assert_allclose(hessian(f, AutoTorch(), x), hessian(f, AutoTorch(), x.astype("float64")), rtol=1e-3)
-
-
 # torch: its dual numbers ---------------------------------------------------------------------------------------------
 
 
@@ -399,14 +284,3 @@ def test_a_tangent_of_a_dual_level_is_refused_rather_than_lost(backend):
         ]:
             with pytest.raises(BackendError, match=r"torch\.func\.jvp"):
                 call()
-
-
-def test_a_call_that_has_no_tangent_works_inside_a_dual_level():
-    with forward_ad.dual_level():
-        assert_tree(gradient(lambda x: (x**3).sum(), AutoTorch(), T), (3 * T**2,))
-        with pytest.raises(BackendError) as caught:
-            gradient(lambda x: (x**3).sum(), FORWARD, T)
-    assert str(caught.value) == (
-        "AutoTorch(mode='forward') inside torch.autograd.forward_ad.dual_level: torch has one such level at a time. Use "
-        "AutoTorch(), or take the outer derivative with torch.func.jvp."
-    )

@@ -22,7 +22,6 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     Constant,
-    DisconnectedWarning,
     array_namespace,
     gradient,
     hvp,
@@ -100,31 +99,6 @@ def test_what_f_captures_is_fixed_by_a_compiler_and_by_no_other_engine():
         assert fast(1.0) == (pytest.approx(2.0),)
         factor[0] = 3.0
         assert fast(1.0) == (pytest.approx(2.0 if isinstance(backend, AutoJax) else 3.0),)
-
-
-# Errors --------------------------------------------------------------------------------------------------------------
-
-
-def test_a_branch_on_a_value_names_the_remedy():
-    def f(x):
-        return x if x > 0 else -x
-
-    fast = prepare(gradient, f, AutoJax(), 2.0)
-    with pytest.raises(jax.errors.TracerBoolConversionError) as caught:
-        fast(2.0)
-    assert any("AutoJax(jit=False)" in note for note in caught.value.__notes__)
-    assert prepare(gradient, f, AutoJax(jit=False), 2.0)(-2.0) == (-1.0,)
-
-
-@each_backend
-def test_a_disconnected_value_warns_in_every_call(backend):
-    if isinstance(backend, AutoFiniteDifferences):
-        pytest.skip("differences cannot tell")
-    fast = prepare(gradient, lambda x: array_namespace(x).asarray(1.0), backend, X)
-    for _ in range(2):
-        with pytest.warns(DisconnectedWarning, match="depends on none of its differentiated arguments") as seen:
-            assert_tree(fast(X), (np.zeros(4),), 0.0)
-        assert seen[0].filename == __file__
 
 
 # Sharing and memory --------------------------------------------------------------------------------------------------

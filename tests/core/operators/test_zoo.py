@@ -3,7 +3,6 @@
 import copy
 
 import jax
-import numpy as np
 import pytest
 import zoo
 from adinterface_conformance.scenarios.building import array, scalar
@@ -12,15 +11,11 @@ from adinterface_studies.scenarios import zoo_functions as functions
 from backends_table import assert_tree, each_backend, rtol_of
 
 from adinterface import (
-    AutoAutograd,
     AutoFiniteDifferences,
-    AutoJax,
-    AutoTorch,
     DisconnectedWarning,
     gradient,
     pullback,
     pushforward,
-    tree,
     value_and_gradient,
 )
 
@@ -59,13 +54,6 @@ def test_a_pullback_of_two_parts_is_the_pullback_of_the_whole(backend):
 
 
 @each_backend
-def test_gradient_of_a_model_is_read_as_the_documents_read_it(backend):
-    (grads,) = gradient(functions.squared_norm_of_first, backend, functions.embedding_model())
-    assert_tree(grads.layers[0].weight, functions.MODEL_GRADIENT.layers[0].weight, rtol_of(backend))
-    assert grads.layers[1] is None
-
-
-@each_backend
 def test_descent_leaves_the_model_as_it_was_and_moves_its_copy(backend):
     model = functions.embedding_model()
     (grads,) = gradient(functions.squared_norm_of_first, backend, model)
@@ -87,37 +75,4 @@ def test_two_steps_of_descent_give_the_documented_model(backend):
     assert_tree(grads.layers[0].weight, array([-slope, 0, 0], [slope, 0, 0]), rtol_of(backend))
 
 
-def shared(a, b, c):
-    return {"a": a, "b": b, "c": c}
-
-
 x, y, z = (array(2) for _ in range(3))
-
-
-@each_backend
-@pytest.mark.parametrize(
-    ("model", "sums"),
-    [
-        (shared(x, x, x), (24 + 48 + 72,) * 3),
-        (shared(x, x, z), (72, 72, 72)),  # as documented: 24 + 48 for the shared one, and 72
-        (shared(x, y, x), (24 + 72, 48, 24 + 72)),
-        (shared(x, y, z), (24, 48, 72)),
-    ],
-    ids=["all one", "a is b", "a is c", "none"],
-)
-def test_shared_arrays_are_separate_and_sum_shared_adds_them(model, sums, backend):
-    (grads,) = gradient(functions.weighted_triple, backend, model)
-    assert_tree(grads, shared(array(24), array(48), array(72)), rtol_of(backend))
-    summed = tree.sum_shared(model, grads)
-    assert_tree(summed, shared(*map(array, sums)), rtol_of(backend))
-    assert_tree(grads, shared(array(24), array(48), array(72)), rtol_of(backend))
-    assert not np.shares_memory(summed["a"], summed["b"])
-
-
-def test_every_engine_gives_the_same_gradient_of_the_model():
-    first, *others = (
-        gradient(functions.squared_norm_of_first, backend, functions.embedding_model())
-        for backend in (AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences())
-    )
-    for other in others:
-        assert_tree(other, first, 1e-7)

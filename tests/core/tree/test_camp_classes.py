@@ -149,29 +149,6 @@ def test_an_estimator_by_the_names_of_its_attributes(backend):
     assert (doubled.alpha, doubled.names_, doubled.w_.tolist()) == (0.5, ["a", "b"], [2.0, 2.0, 2.0])
 
 
-def test_an_estimator_that_was_not_fitted_has_no_gradient():
-    with pytest.raises(NotDifferentiableError, match="no argument has a gradient"):
-        gradient(lambda m: m.alpha, AutoTorch(), Estimator())
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"fields": "w_"}, "register_node takes both functions.*fields="),
-        ({}, "register_node takes both functions"),
-        ({"flatten": lambda x: ((), None)}, "register_node takes both functions"),
-        ({"flatten": abs, "unflatten": abs, "fields": ["w_"]}, "register_node takes both functions"),
-        ({"fields": ["seen"]}, r"register_node: .*\.seen is a property, which cannot be set\. Name the attribute"),
-    ],
-)
-def test_errors_of_registering_names(given, message):
-    class Other(Estimator):
-        pass
-
-    with pytest.raises(TypeError, match=message):
-        register_node(Other, **given)
-
-
 # Tables, and other people's fits ----------------------------------------------------------------------------------------
 
 

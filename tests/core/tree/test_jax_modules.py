@@ -1,7 +1,5 @@
 """What libraries of JAX models keep in their modules: Equinox's hyperparameters, the state of Flax's NNX."""
 
-import dataclasses
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -65,27 +63,6 @@ def test_python_numbers_around_an_equinox_module_are_leaves():
     (found,) = gradient(lambda p: p["rate"] * p["model"](), AutoJax(), {"rate": 2.0, "model": scaled()})
     assert found["rate"] == float(scaled()())
     assert found["model"].rate is None
-
-
-def test_a_hyperparameter_is_not_moved_by_differences_either():
-    (found,) = gradient(Scaled.__call__, AutoFiniteDifferences(), scaled())
-    assert found.rate is None
-    np.testing.assert_allclose(found.w, 12 * scaled().w, rtol=2e-3)
-
-
-def test_optax_trains_an_equinox_module_with_hyperparameters():
-    model, optimizer = scaled(), optax.adam(0.1)
-    state = optimizer.init(eqx.filter(model, eqx.is_inexact_array))
-    (grads,) = gradient(Scaled.__call__, AutoJax(), model)
-    updates, _ = optimizer.update(grads, state)
-    trained = eqx.apply_updates(model, updates)
-    assert (trained.rate, trained.many) == (model.rate, model.many)
-    np.testing.assert_allclose(trained.w, model.w - 0.1, rtol=1e-5)
-
-
-def test_a_number_of_a_module_in_a_constant_is_carried_along():
-    (found, none) = gradient(lambda x, m: x * m.rate, AutoJax(), 2.0, Constant(scaled()))
-    assert (found, none) == (0.5, None)
 
 
 # NNX ------------------------------------------------------------------------------------------------------------------
@@ -284,23 +261,6 @@ def test_a_change_that_cannot_be_handed_on_is_refused(operator, change, message)
     assert (model.one[...], model.calls, model.raw) == (0, 0, 0)
 
 
-def test_what_f_returns_must_still_be_a_scalar():
-    from adinterface import OutputError
-
-    with pytest.raises(OutputError, match=r"^gradient: f must return a real scalar, but returned a jax array of dtype float32"):
-        gradient(lambda m: m(DATA), AutoJax(), Network())
-    with pytest.raises(OutputError, match=r"^gradient: f must return a real scalar, but returned a tuple\."):
-        gradient(lambda m: (jnp.sum(m(DATA)), 1), AutoJax(), Network())
-
-
-def test_tied_params_are_summed_by_what_is_one_object():
-    model = Shared()
-    model.v = model.w
-    (found,) = gradient(lambda m: jnp.sum(m.w[...] * 2 + m.v[...] * 3), AutoJax(), model)
-    summed = tree.sum_shared(model, found)
-    np.testing.assert_array_equal(summed.w[...], [5.0, 5.0])
-
-
 def tied_loss(m):
     return jnp.sum(m.w[...] * 2 * m.part.v[...])
 
@@ -361,18 +321,3 @@ def test_shared_params_are_one_variable_of_a_split_model_which_nnx_optimizers_ta
     nnx.Optimizer(model, optax.sgd(0.1), wrt=nnx.Param).update(model, call(state)[0])
     np.testing.assert_allclose(model.w[...], before - 0.5, rtol=1e-6)
     assert model.v is model.w
-
-
-@dataclasses.dataclass
-class Report:
-    loss: object
-    rest: object
-
-
-@pytest.mark.parametrize("prepared", [False, True])
-def test_a_dataclass_of_the_loss_and_the_rest_is_taken_from_an_nnx_model(prepared):
-    f = lambda m: Report(jnp.sum(m.w[...] ** 2), {"n": 3})
-    call = prepare(value_and_gradient, f, AutoJax(), Shared()) if prepared else lambda m: value_and_gradient(f, AutoJax(), m)
-    value, (slope,) = call(Shared())
-    assert (type(value), value.rest) == (Report, {"n": 3})
-    np.testing.assert_allclose(slope.w[...], 2 * Shared().w[...], rtol=1e-6)

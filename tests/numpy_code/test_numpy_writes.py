@@ -222,6 +222,17 @@ def test_an_argument_of_no_axes_is_an_array_or_a_number_as_it_came(prepared, bac
         )
 
 
+@each_engine
+def test_a_number_is_not_written_to(backend):
+    def f(x):
+        s = x * 2
+        s[()] = 3.0
+        return s
+
+    with pytest.raises(TypeError, match="object does not support item assignment"):
+        gradient(numpy_function(f), backend, 2.0)
+
+
 @pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoJax(), AutoFiniteDifferences()], ids=str)
 def test_a_row_by_a_computed_number_is_a_view(backend):
     def f(x):

@@ -6,7 +6,6 @@
 `global_state()` is what the engines keep globally, as plain values that compare.
 """
 
-import dataclasses
 import numbers
 import re
 
@@ -14,6 +13,7 @@ import jax
 import numpy as np
 import pytest
 import torch
+from adinterface_conformance.trees import nodes
 from autograd.tracer import trace_stack
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
@@ -47,32 +47,20 @@ def rtol_of(backend, dtype="float64"):
 
 def assert_tree(actual, expected, rtol=1e-10, path="result"):
     """Same type, structure, dtype, shape and device; the same numbers within `rtol` of the leaf's largest one."""
-    if isinstance(expected, jax.Array):
-        assert isinstance(actual, jax.Array), f"{path}: {type(actual)}, expected a JAX array"
-        assert actual.sharding == expected.sharding, f"{path}: {actual.sharding}, expected {expected.sharding}"
-    else:
-        assert type(actual) is type(expected), f"{path}: {actual!r} is {type(actual)}, expected {type(expected)}"
-    if isinstance(expected, dict):
-        assert list(actual) == list(expected), f"{path}: keys {list(actual)}, expected {list(expected)}"
-        for key in expected:
-            assert_tree(actual[key], expected[key], rtol, f"{path}[{key!r}]")
-    elif isinstance(expected, (list, tuple)):
-        assert len(actual) == len(expected), f"{path}: length {len(actual)}, expected {len(expected)}"
-        for i, (a, e) in enumerate(zip(actual, expected)):
-            assert_tree(a, e, rtol, f"{path}[{i}]")
-    elif dataclasses.is_dataclass(expected):
-        for field in dataclasses.fields(expected):
-            assert_tree(getattr(actual, field.name), getattr(expected, field.name), rtol, f"{path}.{field.name}")
-    elif isinstance(expected, (np.ndarray, np.generic, jax.Array, torch.Tensor)):
-        assert actual.dtype == expected.dtype, f"{path}: dtype {actual.dtype}, expected {expected.dtype}"
-        assert actual.shape == expected.shape, f"{path}: shape {actual.shape}, expected {expected.shape}"
-        if isinstance(expected, torch.Tensor):
-            assert actual.device == expected.device, f"{path}: on {actual.device}, expected {expected.device}"
-        assert_numbers(actual, expected, rtol, path)
-    elif isinstance(expected, numbers.Number):
-        assert_numbers(actual, expected, rtol, path)
-    else:
-        assert actual is expected or actual == expected, f"{path}: {actual!r}, expected {expected!r}"
+    for wanted, got, where in nodes(expected, actual, path):
+        if isinstance(wanted, jax.Array):
+            assert isinstance(got, jax.Array), f"{where}: {type(got)}, expected a JAX array"
+            assert got.sharding == wanted.sharding, f"{where}: {got.sharding}, expected {wanted.sharding}"
+        else:
+            assert type(got) is type(wanted), f"{where}: {got!r} is {type(got)}, expected {type(wanted)}"
+        if isinstance(wanted, (np.ndarray, np.generic, jax.Array, torch.Tensor)):
+            assert got.dtype == wanted.dtype, f"{where}: dtype {got.dtype}, expected {wanted.dtype}"
+            if isinstance(wanted, torch.Tensor):
+                assert got.device == wanted.device, f"{where}: on {got.device}, expected {wanted.device}"
+        elif not isinstance(wanted, numbers.Number):
+            assert got is wanted or got == wanted, f"{where}: {got!r}, expected {wanted!r}"
+            continue
+        assert_numbers(got, wanted, rtol, where)
 
 
 def assert_numbers(actual, expected, rtol=1e-10, path="result"):

@@ -3,9 +3,8 @@
 import json
 import pickle
 import re
-import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -19,14 +18,11 @@ from adinterface_conformance.runner import Run, Selection, backend_from, begun, 
 from adinterface_conformance.runner import run as run_into
 from adinterface_conformance.scenario import Scenario
 from adinterface_conformance.scenarios.namespace import scenarios_of
-from adinterface_conformance.state import changes, global_state
 from adinterface_finite import FiniteDifferencesBackend
-from adinterface_studies.__main__ import main as studies
 from adinterface_studies.conformance import write_markdown
 
 from adinterface import (
     AutoAutograd,
-    AutoBackend,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
@@ -34,11 +30,9 @@ from adinterface import (
     array_namespace,
     gradient,
     hessian,
-    jacobian,
 )
 from adinterface.core.contract import KnownFailure
 from adinterface.namespaces.use import Use
-from adinterface.tools.measured import label
 
 pytestmark = pytest.mark.sweep  # test_conformance.py and test_mutations.py run with every change
 
@@ -132,12 +126,6 @@ def test_if_the_operator_raises_nothing_else_is_checked():
     ]
 
 
-def test_labels_show_the_options_that_were_given():
-    assert label(AutoJax()) == "AutoJax()"
-    assert label(AutoTorch(mode="forward", chunk_size=2)) == "AutoTorch(mode='forward', chunk_size=2)"
-    assert label(SecondOrder(AutoJax(), AutoJax())).startswith("SecondOrder(outer=AutoJax(")
-
-
 @pytest.mark.parametrize("auto", [AutoAutograd, AutoTorch])
 def test_pairs_and_modes_can_be_tested_too(auto):
     cubes = replace(BENT, f=lambda x: array_namespace(x).sin(x) ** 3, expected=None)
@@ -145,13 +133,6 @@ def test_pairs_and_modes_can_be_tested_too(auto):
         # torch's forward mode keeps its level for the whole process, so that threads meet in it.
         found = run_scenario(cubes, backend, everything=True, wanted=lambda check: check.name != "threads")
         assert [str(outcome) for outcome in found if not outcome.good] == []
-
-
-def test_global_state_that_changes_is_named():
-    before = global_state(AutoTorch())
-    assert changes(before, global_state(AutoTorch())) == []
-    assert any("torch.is_grad_enabled" in key for key in before)
-    assert changes({"x": 1}, {"x": 2}) == ["x was 1, is 2"]
 
 
 # Choosing ------------------------------------------------------------------------------------------------------------
@@ -257,11 +238,6 @@ def test_what_cannot_be_sent_to_a_process_is_an_error():
     assert "pickle" in str(result)
 
 
-def test_an_error_of_the_kit_in_another_process_is_raised_here():
-    with pytest.raises(KeyError, match="no/such"):
-        run(Selection((FINITE,), ("no/such",)), limit=60.0)
-
-
 @pytest.fixture
 def without_rich(monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "rich"]:
@@ -286,11 +262,6 @@ def test_without_rich_the_table_is_plain_text(scenarios, known, capsys, without_
     assert detail.startswith("      gradient[0]: got 3.0, wanted 4.0")
     assert lines[-1].endswith("2 failed, 1 passed unexpectedly")
     assert not found.good
-
-
-def test_without_rich_the_table_of_functions_is_there_too(capsys, without_rich):
-    assert studies(["functions", "--backend", "AutoAutograd", "--function", "exp"]) == 0
-    assert "1 functions in" in capsys.readouterr().out
 
 
 # Reports -------------------------------------------------------------------------------------------------------------
@@ -375,10 +346,6 @@ def test_the_command_runs_writes_and_ends_with_0(scenarios, tmp_path, capsys):
     assert "everything as it should be" in capsys.readouterr().out
 
 
-def test_the_command_ends_with_1_if_something_is_wrong(scenarios):
-    assert main(["--backend", "AutoFiniteDifferences", "--scenario", "lines/*"]) == 1
-
-
 def test_the_command_ends_with_1_after_an_unexpected_pass(scenarios, known):
     known(KnownFailure("lines/slope", "formula", REASON, LINK))
     assert main(["--backend", "AutoFiniteDifferences", "--scenario", "lines/slope"]) == 1
@@ -424,23 +391,9 @@ def test_it_says_what_was_not_checked(scenarios, monkeypatch, capsys):
     assert "functions of AutoFiniteDifferences()" not in shown
 
 
-def test_a_check_whose_package_is_missing_does_not_apply(monkeypatch):
-    square = Scenario("squares/rows", jacobian, lambda x: x * x, (np.ones(2),))
-    assert CHECKS["sparse"].applies(square, FINITE, everything=True)
-    assert (
-        not CHECKS["sparse"]._replace(unasked=lambda backend: "SciPy is not installed").applies(square, FINITE, everything=True)
-    )
-
-
 def test_the_functions_of_the_standard_are_scenarios(capsys):
     assert main(["--backend", "AutoAutograd", "--scenario", "function:exp", "--scenario", "function:take"]) == 0
     assert "were not checked" not in capsys.readouterr().out
-
-
-def test_of_the_scenarios_of_one_function_one_must_fail_as_listed(capsys):
-    """torch has a value of x // y, and no derivative: the scenario of the value passes."""
-    assert main(["--backend", "AutoTorch", "--scenario", "function:x // y"]) == 0
-    assert "known AutoTorch(): torch has no derivative for the operator //" in capsys.readouterr().out
 
 
 def test_all_runs_functions(scenarios, monkeypatch, tmp_path, capsys):
@@ -470,32 +423,3 @@ def test_list_runs_nothing(capsys):
     shown = capsys.readouterr().out
     assert "numbers/" in shown
     assert "taylor  The error of the Taylor polynomial" in shown
-
-
-def test_the_studies_run_the_scenarios_of_the_judge_and_more(capsys, tmp_path):
-    assert studies(["conformance", "--list", "--scenario", "zoo/two-*", "--scenario", "numbers/*"]) == 0
-    shown = capsys.readouterr().out
-    assert "zoo/two-scalars" in shown
-    assert "numbers/" in shown
-    options = ["--backend", "AutoFiniteDifferences", "--scenario", "zoo/two-scalars", "--jobs", "2"]
-    table = tmp_path / "table.md"
-    assert studies(["conformance", *options, "--markdown", str(table)]) == 0
-    assert "| `zoo` | 11 |" in table.read_text()
-    assert main(options) == 2
-
-
-def test_as_a_program():
-    command = [sys.executable, "-m", "adinterface_conformance", "--backend", "AutoFiniteDifferences", "--scenario"]
-    done = subprocess.run([*command, "numbers/sin-by-derivative"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "everything as it should be" in done.stdout
-
-
-@dataclass(frozen=True)
-class NoDefault(AutoBackend):
-    option: int
-    name = "no_default"
-
-
-def test_a_label_shows_an_option_without_a_default():
-    assert label(NoDefault(3)) == "NoDefault(option=3)"

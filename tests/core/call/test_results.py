@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from adinterface_conformance.trees import leaves_inside
 from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
 
 from adinterface import (
@@ -31,13 +32,7 @@ def memory_of(array):
 
 
 def leaves_of(tree):
-    if isinstance(tree, Constant):
-        return leaves_of(tree.value)
-    if isinstance(tree, dict):
-        return [leaf for value in tree.values() for leaf in leaves_of(value)]
-    if isinstance(tree, (list, tuple)):
-        return [leaf for value in tree for leaf in leaves_of(value)]
-    return [tree]
+    return [leaf for _, leaf in leaves_inside(tree, "")]
 
 
 def assert_free(results, others):
@@ -91,14 +86,9 @@ def its_transpose(x):
 
 OVERLAPS = [
     (lambda a, b: total(a + b), 2),
-    (total, 1),
-    (lambda a, b: total(a) + total(b[0]), 2),
-    (lambda a: total(array_namespace(a).permute_dims(a, (1, 0))), 1),
     (lambda a: total(array_namespace(a).permute_dims(a, (1, 0)) * 2), 1),
     (lambda a: total(array_namespace(a).broadcast_to(a[:1], (4, 3))), 1),
-    (lambda a: total(a[0]), 1),
     (lambda a, b: total(a), 2),
-    (lambda a: a[0, 0] * 1, 1),
     (weighted_total, "constant"),
     (its_own_argument, 1),
     (a_view_of_its_argument, 1),
@@ -107,8 +97,8 @@ OVERLAPS = [
     (its_constant, "constant"),
 ]
 NAMES = [
-    "sum(a + b)", "sum(x)", "sum(a) + sum(b[0])", "transposed", "transposed, doubled", "broadcast", "a row", "one unused",
-    "an element", "a Constant factor", "x as aux", "a view as aux", "one aux twice", "x transposed as aux", "a Constant as aux",
+    "sum(a + b)", "transposed, doubled", "broadcast", "one unused", "a Constant factor",
+    "x as aux", "a view as aux", "one aux twice", "x transposed as aux", "a Constant as aux",
 ]  # fmt: skip
 MAKE = {"numpy": np.array, "torch": torch.tensor, "jax": jnp.array}
 

@@ -10,7 +10,6 @@ import pytest
 import scipy.optimize
 import torch
 from backends_table import ENGINES, assert_numbers
-from torch.autograd import forward_ad
 
 from adinterface import (
     AutoTorch,
@@ -109,19 +108,6 @@ def test_a_result_stays_in_the_graph_of_what_is_given(mode, place):
     for found, other in zip(*slopes, strict=True):
         assert found != 0.0
         assert_numbers(found, other)
-
-
-def test_batched_stays_in_the_graph_of_a_constant():
-    w, x = torch.tensor(2.0, dtype=torch.float64, requires_grad=True), torch.tensor(X)
-
-    def call(c):
-        return batched(gradient, lambda x, c: x**2 * c, AutoTorch(), Each(x), Constant(c))[0]
-
-    assert not call(w).requires_grad
-    call(w * 1.0).sum().backward()
-    assert_numbers(w.grad, 2 * X.sum())
-    module = torch.nn.Linear(1, 1).double()
-    assert not batched(gradient, lambda x, m: m(x[None])[0], AutoTorch(), Each(x), Constant(module))[0].requires_grad
 
 
 @pytest.mark.parametrize("mode", [None, "forward"])
@@ -246,19 +232,6 @@ def test_a_call_touches_no_leaf_of_a_call_in_another_thread(mode):
     finally:
         done.set()
         thread.join()
-
-
-def test_threads_take_forward_derivatives_at_the_same_time():
-    forward, meeting = AutoTorch(mode="forward"), threading.Barrier(3)
-
-    def cube(x):
-        meeting.wait(30)
-        return x**3
-
-    with ThreadPoolExecutor(3) as pool:
-        assert [*pool.map(lambda k: derivative(cube, forward, k), [1.0, 2.0, 3.0])] == [3.0, 12.0, 27.0]
-    assert forward_ad._current_level == -1
-    torch.func.jvp(torch.sin, (torch.ones(1),), (torch.ones(1),))
 
 
 def test_a_tensor_of_forward_mode_in_another_thread_is_refused():

@@ -5,7 +5,6 @@ import functools
 import gc
 import threading
 import types
-from dataclasses import dataclass
 from pathlib import Path
 
 import jax
@@ -50,19 +49,6 @@ def test_new_signatures_are_specialised_and_never_refused(backend):
     for p, n in calls:
         fast(p, Constant(n))
     assert fast.specializations == (5 if isinstance(backend, AutoJax) else 4)
-
-
-@dataclass
-class Dense:
-    weight: np.ndarray
-    activation: object
-
-
-@each_backend
-def test_a_new_function_field_is_a_new_model(backend):
-    fast = prepare(gradient, lambda m: array_namespace(m.weight).sum(m.activation(m.weight)), backend, Dense(X, abs))
-    assert_tree(fast(Dense(X, abs))[0].weight, np.ones(4), rtol_of(backend))
-    assert_tree(fast(Dense(X, lambda x: 3.0 * x))[0].weight, 3.0 * np.ones(4), rtol_of(backend))
 
 
 class Bag:

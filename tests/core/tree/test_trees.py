@@ -145,12 +145,6 @@ class AttrsDict:
     b: object = 1.0
 
 
-@attrs.frozen
-class AttrsStatic:
-    w: object
-    shape: tuple = attrs.field(default=(3, 4), metadata={"static": True})
-
-
 class Opaque:
     """Not a node: a plain class."""
 
@@ -327,13 +321,6 @@ def test_attrs_classes_are_nodes_built_without_their_init(cls, backend):
     assert_tree(found.w, 2 * X, rtol_of(backend))
 
 
-@each_backend
-def test_static_attrs_fields_are_kept(backend):
-    (found,) = gradient(lambda m: total(m.w), backend, AttrsStatic(X))
-    assert found.shape == (3, 4)
-    assert_tree(found.w, 2 * X, rtol_of(backend))
-
-
 def test_registration_precedes_every_other_way_of_recognising_a_class():
     @dataclasses.dataclass
     class Both:
@@ -437,13 +424,6 @@ def test_static_values_that_are_equal_but_not_the_same(f, values, backend):
             found = gradient(f, backend, model)[0]
             np.testing.assert_allclose(found.w, np.full(2, f(Signed(np.ones(1), value))), rtol=1e-5)
             assert repr(found.s) == repr(value)
-
-
-@each_backend
-def test_keys_that_are_equal_but_not_the_same(backend):
-    for key in (1, True, 1.0, 1):
-        (found,) = gradient(lambda d: sum((v**2).sum() for v in d.values()), backend, {key: np.ones(2)})
-        assert [(type(k), k) for k in found] == [(type(key), key)]
 
 
 @dataclasses.dataclass

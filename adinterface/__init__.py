@@ -35,7 +35,6 @@ from .core.contract.errors import (
     SparsityError,
     TreeError,
 )
-from .core.contract.publish import publish as _publish
 from .core.operators.derivative import (
     ValueAndDerivative,
     ValueDerivativeAndSecondDerivative,
@@ -58,6 +57,7 @@ from .core.operators.jacobian import ValueAndJacobian, jacobian, value_and_jacob
 from .core.operators.prepare import Prepared, prepare
 from .core.operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
 from .core.operators.table import extend as _extend
+from .core.support.publish import publish as _publish
 from .core.tree import Constant, register_node
 from .numpy_code import numpy_function
 from .rules import array_namespace, rule

@@ -18,8 +18,8 @@ import numpy as np
 from . import __version__
 from .core.contract import registry
 from .core.contract.auto import BUILT_IN
-from .core.contract.entry_points import distribution_of
 from .core.contract.errors import BackendError
+from .core.support.entry_points import distribution_of
 
 _HEADINGS = ("backend", "installed", "version", "devices", "how to add it")
 

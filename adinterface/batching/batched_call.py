@@ -15,10 +15,10 @@ from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON
 from ..core.contract.nodes import Around
-from ..core.contract.structures import Marker
 from ..core.derive.basis import namespace_of, zero_entry
 from ..core.tree import Node, Slot, Structure
 from ..core.tree.recognition import register_marker
+from ..core.tree.structures import Marker
 from .duplicated import DUPLICATED
 
 T = TypeVar("T")

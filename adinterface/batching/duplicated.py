@@ -11,9 +11,9 @@ import numpy as np
 from ..core.contract.errors import ConversionError, NotDifferentiableError, TreeError
 from ..core.contract.library import PYTHON, Library
 from ..core.contract.nodes import Around
-from ..core.contract.structures import Leaf, Marker, build_gradient
 from ..core.tree import along, flatten, flatten_tree, handler_of, rebuild
 from ..core.tree.recognition import register_marker
+from ..core.tree.structures import Leaf, Marker, build_gradient
 
 T = TypeVar("T")
 

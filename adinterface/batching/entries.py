@@ -12,8 +12,8 @@ from ..core.call.output import ALONE, OutputStructure
 from ..core.contract.arrays import full_like, library_of
 from ..core.contract.backend import Arrays, Aux, Backend, Randomness
 from ..core.contract.errors import BackendError, OutputError
-from ..core.contract.record import note_step
 from ..core.derive.basis import SEED_BYTES, stack_of, zero_entry
+from ..core.support.record import note_step
 from ..core.tree import structure_key
 
 #: Tuples and lists of native arrays and `Aux`.

@@ -23,12 +23,12 @@ from ..core.contract.arrays import copies, library_of, library_of_array
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Aux
 from ..core.contract.library import Library, kind
-from ..core.contract.record import note_step
 from ..core.derive import jacobians
 from ..core.derive.basis import concatenated
 from ..core.operators.jacobian import JACOBIAN, VALUE_AND_JACOBIAN
 from ..core.operators.run import evaluate, find_plan, run
 from ..core.operators.second_order import first_order
+from ..core.support.record import note_step
 from ..core.tree import CONSTANT, Constant, Node, Structure, flatten_tree, handler_of, rebuild
 from .batched import BatchedRow
 from .batched_call import EACH

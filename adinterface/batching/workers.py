@@ -14,9 +14,9 @@ from operator import call
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..core.contract.ambient import within
 from ..core.contract.errors import PrecisionError
-from ..core.contract.structures import Constant
+from ..core.support.ambient import within
+from ..core.tree.structures import Constant
 from .batched_call import Each
 
 #: What Python code raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix without a Cholesky factor; and

@@ -1,6 +1,7 @@
 """The dispatcher: from the arguments of a call to an engine and back.
 
-Five folders. Each imports only those above it in this list, and nothing else of `adinterface`:
+Six folders. Each imports only those above it in this list, and nothing else of `adinterface`:
+`support`: what the core itself needs below all;
 `contract`: what engines and containers must provide;
 `tree`: nested arguments as flat leaves;
 `derive`: every operator from one primitive, on flat arrays;

@@ -5,7 +5,7 @@ an engine's optimisers are imported when they are used. It may import core, the 
 Only integrations import it, and engines import `for_engines`.
 """
 
-from ..core.contract.publish import publish
+from ..core.support.publish import publish
 from . import tree as tree
 from .differential_equations import solve_bvp, solve_ivp
 from .flat import Flat, flat

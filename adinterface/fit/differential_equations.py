@@ -10,11 +10,11 @@ import numpy as np
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import OutputError, TreeError
-from ..core.contract.structures import Constant
 from ..core.contract.tracing import untraced
 from ..core.operators.jacobian import jacobian
 from ..core.operators.pullback import linearize
 from ..core.operators.run import run
+from ..core.tree.structures import Constant
 from .evaluate import EVALUATE
 from .flat import Flat
 from .packing import Packing, Rows, Vector, pack

@@ -11,15 +11,15 @@ import numpy as np
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import ConversionError
 from ..core.contract.nodes import NodeType
-from ..core.contract.record import doubting
-from ..core.contract.structures import Constant
 from ..core.contract.tracing import untraced
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.hessian import hessian, hvp
 from ..core.operators.jacobian import value_and_jacobian
 from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.run import resolved
+from ..core.support.record import doubting
 from ..core.tree import flatten_tree, handler_of
+from ..core.tree.structures import Constant
 from ..sparse.auto import AutoSparse
 from .evaluate import AT_EACH_POINT, EVALUATE
 from .packing import Packing, Rows, Vector, pack

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.auto import AutoBackend
-from ..core.contract.structures import Constant
+from ..core.tree.structures import Constant
 from .flat import Flat, first
 from .packing import Vector
 from .tree import leaves

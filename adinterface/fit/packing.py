@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core.contract.errors import NotDifferentiableError, TreeError
 from ..core.contract.library import NUMPY, PYTHON, Library
-from ..core.contract.structures import Leaf
 from ..core.tree import along, build_gradient
 from ..core.tree.recognition import handler_of
+from ..core.tree.structures import Leaf
 from .parameters import Parameters
 from .tree.mapping import is_complex, require_leaf, require_like, require_shape
 from .tree.vectors import as_matrix

@@ -15,9 +15,9 @@ import numpy as np
 from ..core.contract.errors import NotDifferentiableError, TreeError
 from ..core.contract.library import PYTHON, Library, complex_of, widest
 from ..core.contract.nodes import NodeType
-from ..core.contract.structures import Constant, Leaf, is_stateful
 from ..core.tree import Structure, along, count_leaves, flatten_tree, handler_of, is_promoted, rebuild
 from ..core.tree.matching import Fits
+from ..core.tree.structures import Constant, Leaf, is_stateful
 from .tree.mapping import precision, require_leaf, require_like
 
 

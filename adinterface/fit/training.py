@@ -8,13 +8,13 @@ from typing import Any
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.library import PYTHON
-from ..core.contract.structures import Constant, Marker
 from ..core.contract.tracing import untraced
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.second_order import first_order
 from ..core.tree import flatten_tree, rebuild
 from ..core.tree.recognition import register_marker
+from ..core.tree.structures import Constant, Marker
 from .evaluate import TRAINING_STEP
 from .parameters import Parameters, each_constant, require_floats
 from .tree.algebra import like

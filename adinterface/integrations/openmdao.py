@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import BackendError, OutputError
-from ..core.contract.structures import Constant
 from ..core.operators.jacobian import jacobian
 from ..core.operators.prepare import Prepared, prepare
+from ..core.tree.structures import Constant
 from ..numpy_code import numpy_function
 from ..numpy_code.deep import with_deep_names
 from ..sparse.auto import AutoSparse

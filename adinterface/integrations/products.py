@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.contract.auto import AutoBackend
-from ..core.contract.structures import Constant
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.pullback import pullback, pushforward
+from ..core.tree.structures import Constant
 
 #: A function of arrays, as users write it.
 ArrayFunction = Callable[..., Any]

@@ -12,8 +12,8 @@ from ..core.call.messages import describe, require_function
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import OutputError
 from ..core.contract.registry import find
-from ..core.contract.structures import Constant
 from ..core.operators.prepare import Prepared
+from ..core.tree.structures import Constant
 from ..fit.evaluate import EVALUATE
 from .arguments import fitting, require_arguments
 from .missing import raise_missing

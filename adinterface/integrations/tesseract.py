@@ -10,10 +10,10 @@ from ..core.call.row import OperatorRow
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import OutputError, TreeError
 from ..core.contract.registry import find
-from ..core.contract.structures import Constant
 from ..core.operators.jacobian import JACOBIAN
 from ..core.operators.prepare import Prepared
 from ..core.operators.pullback import PULLBACK, PUSHFORWARD
+from ..core.tree.structures import Constant
 from ..fit.evaluate import EVALUATE
 from .arguments import require_arguments
 from .missing import raise_missing

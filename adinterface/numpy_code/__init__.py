@@ -12,10 +12,10 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from ..core.contract.ambient import CORE, now, within
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, PYTHON, Library
 from ..core.contract.tracing import untraced
+from ..core.support.ambient import CORE, now, within
 from ..core.tree import Constant, Leaf, Node, Structure, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of

@@ -4,7 +4,7 @@ May import `namespace`, the contract and `tree`; names no operator. An engine ap
 trees are flattened, and the results of the author's code are checked, so that a mistake is the same error on every engine.
 """
 
-from ..core.contract.publish import publish
+from ..core.support.publish import publish
 from . import loops as loops
 from .derived.crossing import differentiate_with
 from .derived.implicit import fixed_point, root

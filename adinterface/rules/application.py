@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..core import tree
-from ..core.contract.ambient import within
 from ..core.contract.arrays import library_of_array
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from ..core.contract.rules import Arrays, Point
+from ..core.support.ambient import within
 from ..core.tree import Constant, Leaf, Node, Static, Structure, build_gradient, flatten
 from . import captured
 from .definition import Definition

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.contract.ambient import within
 from ..core.contract.errors import RuleError
 from ..core.contract.library import Library
+from ..core.support.ambient import within
 
 Scope = Callable[[], AbstractContextManager[Any]]
 

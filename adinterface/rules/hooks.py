@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from ..core.contract.ambient import now
 from ..core.contract.errors import NotRecordedError
+from ..core.support.ambient import now
 from .ignored import ignore_derivatives
 from .namespace import array_namespace
 from .rule import rule

@@ -4,7 +4,7 @@ May import core, and the compositions of `numpy_code`, whose functions the trace
 late: it is the extra `adinterface[sparse]`.
 """
 
-from ..core.contract.publish import publish
+from ..core.support.publish import publish
 from .auto import AutoSparse
 from .pattern import Colouring, SparsityPattern
 from .sparsity import sparsity

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..core.contract.arrays import library_of, size_of
 from ..core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized
-from ..core.contract.record import note_step
 from ..core.derive.basis import SEED_BYTES, Stacked, concatenated
 from ..core.derive.primitives import back_stacked, linearize, pullback, push_stacked, transposed
 from ..core.derive.second_order import DerivedFunction, hessian_map
+from ..core.support.record import note_step
 from .pattern import Colouring, Indices
 
 Numbers = np.ndarray[Any, Any]

@@ -21,11 +21,11 @@ from ..core.contract.arrays import block_dtype, cast, is_complex, library_of, si
 from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
 from ..core.contract.library import kind
-from ..core.contract.record import note_step
 from ..core.derive import policy
 from ..core.operators.hessian import HESSIAN, VALUE_GRADIENT_AND_HESSIAN
 from ..core.operators.jacobian import JACOBIAN, VALUE_AND_JACOBIAN
 from ..core.operators.second_order import engines_of
+from ..core.support.record import note_step
 from ..core.tree import build_gradient
 from . import compressed
 from .auto import AutoSparse

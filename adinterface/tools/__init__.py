@@ -3,7 +3,7 @@
 It may import core, rules and batching. Nothing imports it.
 """
 
-from ..core.contract.publish import publish
+from ..core.support.publish import publish
 from .check_gradient import GradientCheck, LeafCheck, check_gradient
 from .check_neutral import NeutralCheck, NeutralFinding, check_neutral
 from .check_rule import RuleCheck, RuleFinding, check_rule

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..core.contract.ambient import CORE, now, within
 from ..core.contract.inexact import Accuracy
+from ..core.support.ambient import CORE, now, within
 
 
 class Record:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.contract.structures import DIFFERENTIATED
 from ..core.tree.matching import flatten_tree
+from ..core.tree.structures import DIFFERENTIATED
 from .numbers import widened
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from adinterface import Constant
 from adinterface.core.contract.library import PYTHON, Library, kind
 from adinterface.core.contract.nodes import NodeType
-from adinterface.core.contract.static_values import Unkeyed
+from adinterface.core.support.static_values import Unkeyed
 from adinterface.core.tree import handler_of, is_differentiated, owner_of
 from adinterface.tools.evidence import decide
 from adinterface.tools.numbers import distances

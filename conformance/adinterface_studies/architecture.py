@@ -17,7 +17,7 @@ PICTURE = ROOT / "docs" / "_static" / "architecture.svg"
 
 #: The folders in the order of the layers, from the top.
 LAYERS = (("tools", "fit", "integrations", "namespaces", "batching"), ("scipy", "sparse"), ("rules", "numpy_code"), ("core",))
-FOLDERS_OF_CORE = ("operators", "call", "derive", "tree", "contract")
+FOLDERS_OF_CORE = ("operators", "call", "derive", "tree", "contract", "support")
 
 
 class Arrow(NamedTuple):
@@ -58,11 +58,11 @@ def picture() -> str:
     """The picture as SVG."""
     boxes = _boxes()
     lines = [
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 560" font-family="sans-serif" font-size="15">',
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 620" font-family="sans-serif" font-size="15">',
         "<title>The folders of adinterface; an arrow points to what a folder imports</title>",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0,0 L8,4 L0,8 z" fill="#55677d"/></marker></defs>',
-        '<rect x="20" y="290" width="680" height="250" rx="8" fill="#f3f6fa" stroke="#9fb0c3"/>',
+        '<rect x="20" y="290" width="680" height="310" rx="8" fill="#f3f6fa" stroke="#9fb0c3"/>',
         '<text x="36" y="314" fill="#33475b">core</text>',
     ]
     for arrow in sorted(arrows()):
@@ -86,7 +86,14 @@ def _boxes() -> dict[str, tuple[int, int]]:
     for level, layer in enumerate(LAYERS[:-1]):
         for folder in layer:
             boxes[folder] = columns[folder], 20 + 90 * level
-    places = {"operators": (180, 310), "call": (420, 350), "derive": (60, 430), "tree": (540, 430), "contract": (300, 490)}
+    places = {
+        "operators": (180, 310),
+        "call": (420, 350),
+        "derive": (60, 430),
+        "tree": (540, 430),
+        "contract": (300, 490),
+        "support": (300, 550),
+    }
     return boxes | {f"core.{folder}": places[folder] for folder in FOLDERS_OF_CORE}
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.ambient import CORE, Kinds, now, within
 from ..contract.arrays import library_of_array
 from ..contract.backend import Arrays, Aux
 from ..contract.inexact import Accuracy
 from ..contract.library import NUMPY, PYTHON, REAL_SCALARS, Library, kind, note_memory
 from ..derive.primitives import Sampled
+from ..support.ambient import CORE, Kinds, now, within
 from ..tree import DIFFERENTIATED, HANDLERS, Owner, Structure, build_gradient, flatten_tree, handler_of
 from .messages import Place, places_of, require_function, warn_imprecise
 from .output import ALONE, OutputStructure, annotate, floating, split

@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..contract import other_packages
 from ..contract.auto import AutoBackend
 from ..contract.errors import PrecisionWarning, an, levels_to_the_user
 from ..contract.inexact import Accuracy
 from ..contract.library import PYTHON, Library, kind
-from ..contract.record import tell_doubt
+from ..support import other_packages
+from ..support.record import tell_doubt
 from ..tree import Constant, Node, Slot, Structure, count_leaves, handler_of, is_in_front, stood_for
 from .plan import Plan
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..contract import other_packages
 from ..contract.auto import AutoBackend
 from ..contract.errors import OutputError, an
+from ..support import other_packages
 from ..tree import Node
 from .plan import Plan
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contract.ambient import Kinds
 from ..contract.backend import Arrays, Backend
 from ..contract.errors import AdinterfaceError
 from ..contract.library import (
@@ -25,8 +24,8 @@ from ..contract.library import (
     widest,
 )
 from ..contract.nodes import Around, NodeType
-from ..contract.static_values import Unkeyed
-from ..contract.structures import is_stateful
+from ..support.ambient import Kinds
+from ..support.static_values import Unkeyed
 from ..tree import (
     CONSTANT,
     DIFFERENTIATED,
@@ -41,6 +40,7 @@ from ..tree import (
     is_in_front,
     is_promoted,
 )
+from ..tree.structures import is_stateful
 from .row import Compute, OperatorRow
 
 

@@ -1,8 +1,12 @@
 """The contract: what engines and containers must provide, and the values that choose an engine.
 
-Imports NumPy and nothing else of this package. An engine imports `adinterface` and the names here, which are public.
+Imports NumPy and `support`. An engine imports `adinterface` and the names here, which are public.
 """
 
+from ..support.other_packages import advice
+from ..support.publish import publish
+from ..support.record import active_record, note_accuracy, note_step
+from ..support.static_values import Unkeyed, key_of
 from .arrays import block_dtype, copies, library_of, library_of_array, size_of
 from .auto import AutoBackend, changed_options
 from .backend import (
@@ -41,12 +45,8 @@ from .library import (
 from .loops import Loops, Step
 from .nodes import Around, NodeType
 from .notes import TAKE_FUNCTIONS, Note, note_of
-from .other_packages import advice
-from .publish import publish
-from .record import active_record, note_accuracy, note_step
 from .registry import backend_of, evaluation, function_of_extension, in_mode
 from .rules import FlatRule, Point, require_linear
-from .static_values import Unkeyed, key_of
 from .tracing import leave_to_python
 
 __all__ = [

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
-from .entry_points import distribution_of
+from ..support.entry_points import distribution_of
 from .errors import BackendError
 
 #: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.

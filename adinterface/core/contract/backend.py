@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 
+from ..support.members import own_members
 from .auto import AutoBackend, Mode, is_mode
 from .library import Library, Scoping
-from .members import own_members
 from .nodes import NodeType
 from .rules import Arrays as Arrays
 

@@ -17,11 +17,11 @@ from typing import Any, ClassVar, Final, Literal, Protocol, final
 
 import numpy as np
 
-from .ambient import now
+from ..support.ambient import now
+from ..support.members import own_members
+from ..support.other_packages import advice
 from .errors import ConversionError, NotDifferentiableError, PrecisionError, an
 from .loops import Loops
-from .members import own_members
-from .other_packages import advice
 from .rules import Arrays, FlatRule
 
 Kind = Literal["real", "complex", "integer", "bool", "other"]

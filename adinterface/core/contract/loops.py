@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar, final
 
+from ..support.members import own_members
 from .errors import BackendError
-from .members import own_members
 from .rules import Arrays
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Final
 
-from .members import own_members
-from .static_values import key_of
+from ..support.members import own_members
+from ..support.static_values import key_of
 
 
 class Around:

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
+from ..support.entry_points import GROUP, distribution_of
+from ..support.entry_points import entry_points as _entry_points
 from .auto import FACTS, AutoBackend, Mode, require_hashable
 from .backend import Backend
-from .entry_points import GROUP, distribution_of
-from .entry_points import entry_points as _entry_points
 from .errors import BackendError, MissingEngineError, an
 from .library import Library
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..contract.arrays import block_dtype, cast, filled, full_like, is_complex, library_of, size_of
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback
 from ..contract.errors import NotRecordedError
-from ..contract.record import active_record, from_engine, note_step
+from ..support.record import active_record, from_engine, note_step
 from . import policy
 from .basis import Components, empty_block, namespace_of, reshaped, sum_units
 from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ..contract.ambient import CORE, now, within
 from ..contract.arrays import cast_like, copies, filled, full_like, is_complex, library_of
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward
 from ..contract.errors import BackendError, NotRecordedError
-from ..contract.record import note_step
+from ..support.ambient import CORE, now, within
+from ..support.record import note_step
 from . import policy
 from .basis import Components, Stacked, inner_products, stack_of, zero_entry
 

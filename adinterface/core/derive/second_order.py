@@ -7,7 +7,7 @@ from typing import Any
 
 from ..contract.arrays import cast_like, filled, full_like
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward
-from ..contract.record import from_engine, note_step
+from ..support.record import from_engine, note_step
 from . import policy
 from .basis import Components, inner_products
 from .jacobians import gradient, jacobian

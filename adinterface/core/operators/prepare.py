@@ -11,11 +11,11 @@ from ..call.messages import require_function
 from ..call.plan import Plan
 from ..call.row import OperatorRow
 from ..contract.auto import AutoBackend
-from ..contract.cache import Cache
-from ..contract.static_values import Unkeyed, key_of
-from ..contract.structures import Given
 from ..contract.tracing import untraced
+from ..support.cache import Cache
+from ..support.static_values import Unkeyed, key_of
 from ..tree import Signature
+from ..tree.structures import Given
 from .compiled import compiled
 from .run import Directions, bound, evaluate, find_plan, resolved, surrounded
 from .table import OUTER, entry_of, names_of, require_operator, row_of

@@ -13,8 +13,8 @@ from ..call.row import Compiled, Compute, OperatorRow, Parts
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux, Linearized, Pullback
 from ..contract.errors import BackendError
-from ..contract.record import estimating
 from ..contract.tracing import untraced
+from ..support.record import estimating
 from .run import run
 from .table import OPERATORS
 from .typed import typed

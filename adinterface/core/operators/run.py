@@ -14,12 +14,12 @@ from ..call.output import annotate
 from ..call.plan import Engines, Plan, lay_out
 from ..call.row import OperatorRow, present
 from ..contract.auto import AutoBackend, MatrixBackend, require_hashable
-from ..contract.cache import Cache
 from ..contract.errors import AdinterfaceError
-from ..contract.record import active_record, estimating
 from ..contract.registry import find, function_of_extension
-from ..contract.static_values import Unkeyed
 from ..contract.tracing import untraced
+from ..support.cache import Cache
+from ..support.record import active_record, estimating
+from ..support.static_values import Unkeyed
 from ..tree import Signature
 from .requirements import require_arguments, require_leaves
 from .second_order import engines_of

@@ -4,7 +4,10 @@
 users' functions on models and gradients are in `adinterface.tree`. May import the contract.
 """
 
-from ..contract.structures import (
+from .flattening import Flattening, Signature, flatten, is_differentiated, is_promoted, owner_of, refuse_endless
+from .matching import Matcher, along, flatten_tree, rebuild, structure_key
+from .recognition import HANDLERS, handler_of, is_floating_array, is_opaque_type, register_node, register_stand_in, stood_for
+from .structures import (
     CARRIED,
     CONSTANT,
     DIFFERENTIATED,
@@ -21,9 +24,6 @@ from ..contract.structures import (
     count_leaves,
     is_in_front,
 )
-from .flattening import Flattening, Signature, flatten, is_differentiated, is_promoted, owner_of, refuse_endless
-from .matching import Matcher, along, flatten_tree, rebuild, structure_key
-from .recognition import HANDLERS, handler_of, is_floating_array, is_opaque_type, register_node, register_stand_in, stood_for
 
 __all__ = [
     "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "Flattening", "Given", "HANDLERS", "Leaf", "LeafSpec", "Matcher",

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..contract.nodes import NodeType
-from ..contract.static_values import key_of
-from ..contract.structures import Constant
+from ..support.static_values import key_of
 from .opaque import cached_names, state_of
+from .structures import Constant
 
 #: The largest number of entries of a cache by class.
 KEPT_CLASSES = 1024

@@ -15,8 +15,9 @@ import numpy as np
 from ..contract.errors import TreeError
 from ..contract.library import NUMPY, PYTHON, Library, check_ndarray, kind
 from ..contract.nodes import NodeType
-from ..contract.static_values import Unkeyed
-from ..contract.structures import (
+from ..support.static_values import Unkeyed
+from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
+from .structures import (
     CARRIED,
     CONSTANT,
     DIFFERENTIATED,
@@ -31,7 +32,6 @@ from ..contract.structures import (
     is_stateful,
     marks_argument,
 )
-from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
 
 #: A RecursionError is blamed on a tree that is deeper than this.
 _DEEP = 100

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from ..contract.ambient import now
 from ..contract.errors import TreeError
 from ..contract.library import Library
-from ..contract.static_values import key_of
-from ..contract.structures import (
+from ..support.ambient import now
+from ..support.static_values import key_of
+from .flattening import flatten
+from .recognition import handler_of
+from .structures import (
     CARRIED,
     CONSTANT,
     DIFFERENTIATED,
@@ -24,8 +26,6 @@ from ..contract.structures import (
     Structure,
     count_leaves,
 )
-from .flattening import flatten
-from .recognition import handler_of
 
 #: A check of two leaves, called as `fits(first, second, "the gradients['w']", "the model")`.
 Fits = Callable[[Any, Any, str, str], None]

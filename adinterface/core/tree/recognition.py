@@ -13,13 +13,14 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from ..contract import other_packages, registry
+from ..contract import registry
 from ..contract.errors import NotDifferentiableError, an
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import NodeType
-from ..contract.structures import Constant
+from ..support import other_packages
 from .containers import KEPT_CLASSES, PLAIN, RECORDS, Attributes, Registered
 from .opaque import buffer_has_floats, hidden, is_number
+from .structures import Constant
 
 T = TypeVar("T")
 

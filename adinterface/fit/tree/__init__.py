@@ -5,7 +5,7 @@ No operator needs it. May import core, `Duplicated` and `Each`.
 
 from ...batching.batched_call import Each
 from ...batching.duplicated import Duplicated
-from ...core.contract.publish import publish
+from ...core.support.publish import publish
 from ...core.tree import Constant, register_node
 from .algebra import add, axpy, norm, scale, sum_shared, vdot, where, zeros_like
 from .mapping import TreeStructure, leaves, leaves_with_path, map, structure

@@ -13,10 +13,10 @@ import numpy as np
 
 from ...core.contract.errors import ConversionError, TreeError
 from ...core.contract.library import NUMPY, PYTHON, Library
-from ...core.contract.structures import DIFFERENTIATED, Leaf, Structure
 from ...core.contract.tracing import untraced
 from ...core.tree.matching import along, flatten_tree, rebuild
 from ...core.tree.recognition import handler_of
+from ...core.tree.structures import DIFFERENTIATED, Leaf, Structure
 from .mapping import is_complex, leaf_path, map, precision, require_leaf, require_like, require_shape
 
 

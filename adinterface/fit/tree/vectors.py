@@ -14,9 +14,9 @@ from ...core.contract.auto import AutoBackend
 from ...core.contract.errors import ConversionError, TreeError
 from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
 from ...core.contract.registry import backend_class, find
-from ...core.contract.structures import Leaf
 from ...core.contract.tracing import untraced
 from ...core.tree.matching import along, flatten_tree, rebuild
+from ...core.tree.structures import Leaf
 from .mapping import require_leaf
 
 

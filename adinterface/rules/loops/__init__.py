@@ -3,7 +3,7 @@
 May import the contract, the registry and `tree`; names neither engines nor operators.
 """
 
-from ...core.contract.publish import publish
+from ...core.support.publish import publish
 from .branches import cond, switch
 from .scan import fori_loop, scan
 from .while_loop import while_loop

@@ -14,7 +14,7 @@ import numpy as np
 from ...core.contract.errors import TreeError
 from ...core.contract.library import NUMPY, PYTHON, Library
 from ...core.contract.nodes import NodeType
-from ...core.contract.static_values import Unkeyed, key_of
+from ...core.support.static_values import Unkeyed, key_of
 from ...core.tree import CARRIED, HANDLERS, Constant, Matcher, Node, Static, Structure, handler_of
 from .foreign import library_of
 

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from .ambient import CORE, Doubt, now, within
-from .inexact import Accuracy
 
 T = TypeVar("T")
 
@@ -35,14 +34,14 @@ def from_engine(backend: Any, step: str, compute: Callable[..., T], *args: Any, 
 
 
 @contextmanager
-def estimating() -> Iterator[list[Accuracy]]:
+def estimating() -> Iterator[list[Any]]:
     """Collects the accuracies that engines note."""
-    result: list[Accuracy] = []
+    result: list[Any] = []
     with within(CORE, now()._replace(accuracies=result)):
         yield result
 
 
-def note_accuracy(make: Callable[[], Accuracy]) -> None:
+def note_accuracy(make: Callable[[], Any]) -> None:
     """Note the accuracy of the derivatives just computed. `make` is called only if an operator collects accuracies."""
     collected = [each for each in (now().accuracies, getattr(now().record, "accuracies", None)) if each is not None]
     if collected:

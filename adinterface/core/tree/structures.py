@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
-from .library import Library
-from .nodes import NodeType
+from ..contract.library import Library
+from ..contract.nodes import NodeType
 
 T = TypeVar("T")
 

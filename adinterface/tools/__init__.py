@@ -4,6 +4,8 @@ It may import core, rules and batching. Nothing imports it.
 """
 
 from ..core.support.publish import publish
+from ..core.contract.publish import publish
+from .argnums import backend_of, with_argnums
 from .check_gradient import GradientCheck, LeafCheck, check_gradient
 from .check_neutral import NeutralCheck, NeutralFinding, check_neutral
 from .check_rule import RuleCheck, RuleFinding, check_rule
@@ -30,6 +32,7 @@ __all__ = [
     "RuleCheck",
     "RuleFinding",
     "Summary",
+    "backend_of",
     "check_gradient",
     "check_neutral",
     "check_rule",
@@ -38,6 +41,7 @@ __all__ = [
     "estimate_noise",
     "explain",
     "summary",
+    "with_argnums",
 ]
 
 publish(__name__, globals())

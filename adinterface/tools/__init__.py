@@ -4,7 +4,6 @@ It may import core, rules and batching. Nothing imports it.
 """
 
 from ..core.support.publish import publish
-from ..core.contract.publish import publish
 from .argnums import backend_of, with_argnums
 from .check_gradient import GradientCheck, LeafCheck, check_gradient
 from .check_neutral import NeutralCheck, NeutralFinding, check_neutral

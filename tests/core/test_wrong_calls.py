@@ -707,7 +707,7 @@ _PAIRS = "... cannot work: {o} cannot see through the arrays of {i}. Pairs that 
     "SecondOrder({i}(), {i}()), with any modes; or finite differences outside, " \
     "SecondOrder(AutoFiniteDifferences(), {i}())."  # fmt: skip
 for _outer in ENGINES:
-    for _inner in ENGINES.keys() - {_outer}:
+    for _inner in [name for name in ENGINES if name != _outer]:
         _i, _o = (type(ENGINES[name]).__name__ for name in (_inner, _outer))
         rows(ConversionError, _outer, **{f"{_inner}_inside": (
             lambda b, inner=ENGINES[_inner]: gradient(lambda x: gradient(square, inner, x)[0].sum(), b, X),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from backends_table import assert_tree, each_backend, rtol_of
+from flax import nnx
 from torch import nn
 
 from adinterface import (
@@ -155,6 +156,35 @@ def test_it_is_an_argument_itself(arg):
 def test_keywords_have_no_buffers():
     with pytest.raises(TypeError, match=r"gradient: Duplicated\(...\) must be an argument itself"):
         gradient(lambda x, k: f(x), AutoTorch(), X, k=Duplicated(X))
+
+
+class Counting(nnx.Module):
+    def __init__(self):
+        self.weight, self.calls = nnx.Param(jnp.ones(3)), nnx.BatchStat(jnp.zeros(()))
+
+    def __call__(self, x):
+        self.calls[...] = self.calls[...] + 1
+        return (self.weight[...] * x).sum() ** 2
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+@pytest.mark.parametrize("operator", [gradient, value_and_gradient])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["module first", "buffers first"])
+def test_beside_a_module_that_f_writes_to(order, operator, prepared):
+    """What surrounds the call for the one hands on the arguments to what surrounds it for the other."""
+    module, buffers = Counting(), Duplicated(jnp.arange(3.0))
+    args = [(module, buffers)[n] for n in order]
+
+    def f(*args):
+        return args[order.index(0)](args[order.index(1)])
+
+    call = prepare(operator, f, AutoJax(), *args) if prepared else lambda *args: operator(f, AutoJax(), *args)
+    result = call(*args)
+    gradients = result if operator is gradient else result.gradient
+    assert_tree(gradients[order.index(0)].weight[...], 6 * jnp.arange(3.0))
+    assert_tree(gradients[order.index(1)], 6 * jnp.ones(3))
+    assert_tree(buffers.gradient, 6 * jnp.ones(3))
+    assert float(module.calls[...]) == 1
 
 
 def test_one_wrapper_is_one_argument():

@@ -69,7 +69,9 @@ class Call(Sampled):
 
     def of(self, row: OperatorRow) -> Call:
         """A call of another operator with the same arguments."""
-        return Call(self.plan.of(row), self.f, self.values)
+        new = Call(self.plan.of(row), self.f, self.values)
+        new.arguments = self.arguments
+        return new
 
     # into the engine
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.errors import BackendError
 from ..core.contract.library import NUMPY, PYTHON
@@ -44,9 +46,9 @@ def with_argnums(
     if operator not in _PICKS:
         names = ", ".join(known.__name__ for known in _PICKS)
         raise TypeError(f"with_argnums: the operator must be one of {names}, not {getattr(operator, '__name__', operator)!r}.")
-    alone = isinstance(argnums, int)
-    wanted: tuple[Any, ...] = (argnums,) if alone else tuple(argnums)  # type: ignore[arg-type]
-    if not wanted or not all(type(n) is int for n in wanted):
+    several = isinstance(argnums, Sequence) and not isinstance(argnums, str)
+    wanted: tuple[Any, ...] = tuple(argnums) if several else (argnums,)  # type: ignore[arg-type]
+    if not wanted or not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in wanted):
         raise TypeError(f"with_argnums: argnums must be an int or a sequence of ints, not {argnums!r}.")
     # The Jacobian alone does not tell at which places the leaves of the value stand.
     asked = value_and_jacobian if operator is jacobian else operator
@@ -64,7 +66,7 @@ def with_argnums(
             result = fast(*given, **kwargs)
         else:
             result = asked(f, backend, *given, **kwargs)
-        return _PICKS[operator](result, lambda parts: parts[chosen[0]] if alone else tuple([parts[n] for n in chosen]))
+        return _PICKS[operator](result, lambda parts: tuple([parts[n] for n in chosen]) if several else parts[chosen[0]])
 
     return call
 

@@ -41,7 +41,8 @@ def test_a_gradient_with_respect_to_some_arguments(backend, prepared):
     both = with_argnums(value_and_gradient, energy, backend, (1, 0), prepared=prepared)(X, Y)
     assert_tree(both.gradient, (2 * X * Y, Y * Y), 1e-6)
     assert_tree(both.value, np.array(59.0), 1e-6)
-    assert_tree(with_argnums(gradient, energy, backend, prepared=prepared)(X, Constant(Y)), Y * Y, 1e-6)
+    by_index = with_argnums(gradient, energy, backend, np.int64(0), prepared=prepared)
+    assert_tree(by_index(X, Constant(Y)), Y * Y, 1e-6)
 
 
 @each_engine
@@ -59,6 +60,8 @@ def test_a_jacobian_of_a_tree_has_the_part_at_each_leaf(backend, prepared):
     [
         ((hessian, energy, AutoJax()), "with_argnums: the operator must be one of gradient, value_and_gradient, jacobian, "),
         ((gradient, energy, AutoJax(), ()), "with_argnums: argnums must be an int or a sequence of ints, not ()"),
+        ((gradient, energy, AutoJax(), "xy"), "with_argnums: argnums must be an int or a sequence of ints, not 'xy'"),
+        ((gradient, energy, AutoJax(), 1.0), "with_argnums: argnums must be an int or a sequence of ints, not 1.0"),
         ((gradient, energy, AutoJax(), (True,)), "with_argnums: argnums must be an int or a sequence of ints, not (True,)"),
     ],
 )
